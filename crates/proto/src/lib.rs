@@ -1,0 +1,8 @@
+//! What bytes mean: HTTP without input or output.
+//!
+//! Functions over bytes, for both roles: the server reads requests and the lab reads responses
+//! with the same code. Nothing here can name a socket, a clock, a thread or a source of
+//! randomness; where the time matters, the caller hands it in.
+#![forbid(unsafe_code)]
+
+pub mod field;

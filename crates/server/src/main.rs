@@ -1,0 +1,2 @@
+//! `serval`.
+fn main() {}
