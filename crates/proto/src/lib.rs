@@ -6,3 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub mod field;
+pub mod h1;
+pub mod host;
+pub mod method;
+mod scan;
+pub mod status;
+pub mod target;
