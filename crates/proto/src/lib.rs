@@ -5,6 +5,9 @@
 //! randomness; where the time matters, the caller hands it in.
 #![forbid(unsafe_code)]
 
+pub mod conditional;
+pub mod date;
+pub mod etag;
 pub mod field;
 pub mod h1;
 pub mod host;
@@ -12,3 +15,5 @@ pub mod method;
 mod scan;
 pub mod status;
 pub mod target;
+#[cfg(test)]
+mod testing;
