@@ -12,6 +12,8 @@ pub mod field;
 pub mod h1;
 pub mod host;
 pub mod method;
+pub mod multipart;
+pub mod range;
 mod scan;
 pub mod status;
 pub mod target;
