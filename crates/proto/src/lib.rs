@@ -11,6 +11,7 @@ pub mod etag;
 pub mod field;
 pub mod h1;
 pub mod host;
+pub mod media_type;
 pub mod method;
 pub mod multipart;
 pub mod range;
