@@ -17,8 +17,10 @@ pub const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub struct Deadlines {
     slots: RefCell<Slots>,
-    /// Told when there is a first connection: an idle worker sleeps without a timer.
-    populated: Notify,
+    /// Whether anything has happened since the last sweep.
+    touched: Cell<bool>,
+    /// Begins the sweeps: an idle worker sleeps without a timer.
+    wanted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -56,9 +58,8 @@ impl Deadlines {
                 slots.slots.len() as u32 - 1
             }
         };
-        if slots.slots.len() - slots.free.len() == 1 {
-            self.populated.notify_one();
-        }
+        drop(slots);
+        self.touch();
         Deadline { all: Rc::clone(self), index }
     }
 
@@ -78,16 +79,25 @@ impl Deadlines {
         self.wake_due(u64::MAX);
     }
 
-    /// Wakes, a few times a second while there are any, the connections whose deadline has passed,
-    /// and calls `tick` each time. Never returns.
+    /// Takes note that there is something to do, if only to look after what a connection left
+    /// behind that was over at once.
+    #[inline]
+    pub fn touch(&self) {
+        if !self.touched.replace(true) {
+            self.wanted.notify_one();
+        }
+    }
+
+    /// A few times a second, while there are connections, calls `tick` and wakes those whose
+    /// deadline has passed. Never returns.
     pub async fn sweep(&self, mut tick: impl FnMut()) {
         loop {
-            if self.is_empty() {
-                self.populated.notified().await;
+            self.wanted.notified().await;
+            while self.touched.replace(false) || !self.is_empty() {
+                tokio::time::sleep(SWEEP_INTERVAL).await;
+                tick();
+                self.wake_due(clock::monotonic_ms());
             }
-            tokio::time::sleep(SWEEP_INTERVAL).await;
-            tick();
-            self.wake_due(clock::monotonic_ms());
         }
     }
 

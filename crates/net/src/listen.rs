@@ -68,10 +68,7 @@ fn tcp(address: SocketAddr, workers: usize) -> io::Result<Listening> {
     // Sockets that share a port would quietly join another server that shares it, too: a socket
     // of the ordinary kind tells whether the port is free.
     let probe = tcp_socket(address, false)?;
-    let chosen = match getsockname(&probe).map(SocketAddr::try_from)? {
-        Ok(bound) => bound,
-        Err(error) => return Err(error.into()),
-    };
+    let chosen = getsockname(&probe).map(SocketAddr::try_from)??;
     let sockets = if workers == 1 {
         vec![probe]
     } else {

@@ -56,6 +56,12 @@ impl Stream {
         Ok(())
     }
 
+    /// Whether the runtime wakes whoever waits for this stream.
+    #[inline]
+    pub fn is_registered(&self) -> bool {
+        matches!(self.socket, Socket::Registered(_))
+    }
+
     /// Reads what is there, at most `buffer.len()` bytes; 0 when the peer has ended its side.
     #[inline]
     pub fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {

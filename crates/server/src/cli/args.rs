@@ -1,0 +1,102 @@
+//! What can be typed: each option once, with its help.
+
+use clap::Parser;
+use std::path::PathBuf;
+
+/// Puts a folder on the web.
+///
+/// Serves the files of DIR: index.html for a folder, 404.html (if the site has one) for what is
+/// not there. Nothing outside DIR is served, nor names that begin with a dot (but for
+/// .well-known). Changes to the files are seen at once.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "serval", version, about, long_about, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  serval ./site                        at http://127.0.0.1:8080/
+  serval ./site --listen :80           for everybody who can reach this machine
+  serval ./site --listen 8080 --listen unix:/run/site.sock --log access.log")]
+pub struct Args {
+    /// The folder to serve
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+
+    /// Where to listen; can be given several times
+    ///
+    /// 127.0.0.1:8080, [::1]:8080, localhost:8080: that address. :8080: every address of this
+    /// machine. 8080: this machine alone. unix:/path: a socket in the file system. http:// may
+    /// stand before any of them. Port 0 lets the system choose one, which is printed.
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: Vec<String>,
+
+    /// How many threads serve [default: one per processor]
+    #[arg(short, long, value_name = "N")]
+    pub workers: Option<usize>,
+
+    /// Keep each of these threads to a processor of its own
+    #[arg(long)]
+    pub pin: bool,
+
+    /// The file that stands for a folder; can be given several times, first choice first
+    #[arg(short, long, value_name = "NAME", default_value = "index.html")]
+    pub index: Vec<String>,
+
+    /// Add the access log to FILE, in the combined format; "none" for no log
+    ///
+    /// Without this it goes to standard output: a short line per request on a terminal, the
+    /// combined format otherwise.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+
+    /// Say nothing but errors, and keep no access log on standard output
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Limits.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// How much of everything there may be.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Connections at a time [default: what the limit on open files allows]
+    #[arg(long, value_name = "N")]
+    pub connections_max: Option<usize>,
+
+    /// The longest request line; longer ones get 414
+    #[arg(long, value_name = "BYTES", default_value_t = 8 << 10)]
+    pub line_bytes_max: usize,
+
+    /// The most bytes of header fields in a request; more get 431
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 10)]
+    pub fields_bytes_max: usize,
+
+    /// The most header fields in a request; more get 431
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub fields_max: usize,
+
+    /// A request's head has to come within this time
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub head_timeout: u64,
+
+    /// A connection may rest between requests for this time
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub idle_timeout: u64,
+
+    /// Transfers slower than this over ten seconds are ended
+    #[arg(long, value_name = "BYTES_PER_SECOND", default_value_t = 500)]
+    pub rate_min: u64,
+
+    /// Answers under way get this time when the server stops
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub drain_timeout: u64,
+
+    /// Memory for cached files
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    pub cache_mib: usize,
+
+    /// How many files are cached
+    #[arg(long, value_name = "N", default_value_t = 65_536)]
+    pub cache_entries_max: usize,
+}

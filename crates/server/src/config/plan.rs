@@ -1,0 +1,34 @@
+//! The plan: everything decided before the first connection, and unchanged from then on.
+
+use crate::files::store::Store;
+use crate::limits::Limits;
+use crate::log::Destination;
+use serval_net::listen::Address;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the server does.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where it listens.
+    pub listen: Vec<Address>,
+    /// How many threads serve.
+    pub workers: usize,
+    /// Whether each of them keeps to a processor of its own.
+    pub pin: bool,
+    /// What it serves; every host name leads to it.
+    pub site: Site,
+    /// How much of everything there may be.
+    pub limits: Limits,
+    /// Where requests are recorded.
+    pub log: Destination,
+}
+
+/// One site.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The folder, as the operator called it.
+    pub folder: PathBuf,
+    /// Its files.
+    pub store: Arc<Store>,
+}
