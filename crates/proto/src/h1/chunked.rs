@@ -292,7 +292,7 @@ mod tests {
 
         #[test]
         fn any_bytes_give_the_same_however_they_are_cut(
-            bytes in prop::collection::vec(prop::sample::select(b"0123aA;=\r\n: x".to_vec()), 0..60),
+            bytes in prop::collection::vec(prop::sample::select(b"01aA;=\r\n: x".to_vec()), 0..60),
         ) {
             let _ = all_cuts(&bytes);
         }

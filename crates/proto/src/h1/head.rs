@@ -460,14 +460,16 @@ mod tests {
                 ContentLength,
             ),
             (
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\
+                 Transfer-Encoding: chunked\r\n\r\n",
                 LengthAndCoding,
             ),
             ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", TransferEncoding),
             ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n\r\n", TransferEncoding),
             ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \x0bchunked\r\n\r\n", FieldValue),
             (
-                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\
+                 Transfer-Encoding: chunked\r\n\r\n",
                 TransferEncoding,
             ),
             (

@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let quiet = args.quiet;
-    let plan = match resolve::plan(args) {
+    let plan = match resolve::plan(&args) {
         Ok(plan) => plan,
         Err(error) => return fail(USAGE, &error),
     };

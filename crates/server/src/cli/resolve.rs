@@ -17,7 +17,7 @@ use std::sync::Arc;
 const DESCRIPTORS_RESERVED: usize = 64;
 
 /// Resolves the arguments.
-pub fn plan(args: Args) -> Result<Plan, String> {
+pub fn plan(args: &Args) -> Result<Plan, String> {
     let mut listen = Vec::new();
     for text in &args.listen {
         listen.extend(address::parse(text)?);
@@ -35,7 +35,7 @@ pub fn plan(args: Args) -> Result<Plan, String> {
     let store = Store::open(&args.dir, &args.index, limits.store)
         .map_err(|error| cannot_open(&args.dir, &error))?;
     let site = Site { folder: args.dir.clone(), store: Arc::new(store) };
-    Ok(Plan { listen, workers, pin: args.pin, site, limits, log: destination(&args) })
+    Ok(Plan { listen, workers, pin: args.pin, site, limits, log: destination(args) })
 }
 
 fn cannot_open(folder: &Path, error: &io::Error) -> String {

@@ -42,7 +42,7 @@ pub enum Content {
     /// file.
     Snapshot(OwnedFd),
     /// In the file.
-    Large(LargeFile),
+    Large(Box<LargeFile>),
 }
 
 /// How many samples tell a file that was added to from one that was written over.
@@ -117,9 +117,8 @@ pub fn snapshot(file: BorrowedFd<'_>, size: u64) -> io::Result<Option<OwnedFd>> 
     while offset < size {
         let length = usize::try_from(size - offset).unwrap_or(usize::MAX);
         // sendfile(2) appends at the copy's own position.
-        match fs::sendfile(&copy, file, Some(&mut offset), length)? {
-            0 => return Ok(None),
-            _ => {}
+        if fs::sendfile(&copy, file, Some(&mut offset), length)? == 0 {
+            return Ok(None);
         }
     }
     Ok(Some(copy))

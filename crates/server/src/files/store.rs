@@ -231,13 +231,13 @@ impl Store {
         }
         // Too large, or never at rest: sent from the file itself.
         let stamp = Stamp::of(&stat);
-        let large = LargeFile::new(opened.fd, stamp).map_err(errno)?;
-        Ok(FileEntry::new(&name, stamp, Content::Large(large)))
+        let large = LargeFile::new(opened.fd, stamp).map_err(|error| errno(&error))?;
+        Ok(FileEntry::new(&name, stamp, Content::Large(Box::new(large))))
     }
 
     fn copy(&self, file: BorrowedFd<'_>, size: u64) -> Result<Option<Content>, Errno> {
         if size <= self.limits.memory_bytes_max {
-            let bytes = content::read(file, size as usize).map_err(errno)?;
+            let bytes = content::read(file, size as usize).map_err(|error| errno(&error))?;
             Ok(bytes.map(|bytes| Content::Memory(bytes.into())))
         } else if size <= self.limits.snapshot_bytes_max {
             // Without memory files the file itself will do.
@@ -314,6 +314,6 @@ fn is_local(file: BorrowedFd<'_>) -> bool {
     fs::fstatfs(file).is_ok_and(|stat| LOCAL.contains(&(stat.f_type as u64 & 0xffff_ffff)))
 }
 
-fn errno(error: io::Error) -> Errno {
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

@@ -18,6 +18,7 @@ const ROOT_CHECK_MS: u64 = 1000;
 /// An entry in a worker's hands. Counted by the worker alone: what all workers serve at once would
 /// otherwise have them contend for one counter.
 #[derive(Clone, Debug)]
+#[expect(clippy::redundant_allocation, reason = "two counts: the worker's, and everybody's")]
 pub struct Held(Rc<Arc<Entry>>);
 
 impl Deref for Held {
