@@ -156,24 +156,29 @@ impl Stream {
     ) -> Poll<io::Result<usize>> {
         let socket = match &self.socket {
             Socket::Registered(socket) => socket,
-            Socket::Bare(socket) => return poll_bare(|| call(socket.as_fd())),
+            Socket::Bare(socket) => return attempt(|| call(socket.as_fd())),
             Socket::Gone => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
         };
+        if let Direction::Write = direction {
+            // A socket nearly always has room: it is asked before the runtime is.
+            let done = attempt(|| call(socket.get_ref().as_fd()));
+            if done.is_ready() {
+                return done;
+            }
+        }
         loop {
             let mut ready = ready!(match direction {
                 Direction::Read => socket.poll_read_ready(cx),
                 Direction::Write => socket.poll_write_ready(cx),
             })?;
-            match call(socket.get_ref().as_fd()) {
-                Ok(done) => {
-                    if 0 < done && done < wanted {
+            match attempt(|| call(socket.get_ref().as_fd())) {
+                Poll::Pending => ready.clear_ready(),
+                Poll::Ready(done) => {
+                    if done.as_ref().is_ok_and(|done| 0 < *done && *done < wanted) {
                         ready.clear_ready();
                     }
-                    return Poll::Ready(Ok(done));
+                    return Poll::Ready(done);
                 }
-                Err(Errno::WOULDBLOCK) => ready.clear_ready(),
-                Err(Errno::INTR) => {}
-                Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
     }
@@ -183,8 +188,9 @@ fn flags(more: bool) -> SendFlags {
     if more { SendFlags::NOSIGNAL | SendFlags::MORE } else { SendFlags::NOSIGNAL }
 }
 
+/// Makes a call that does not block; pending where it would.
 #[inline]
-fn poll_bare(mut call: impl FnMut() -> Result<usize, Errno>) -> Poll<io::Result<usize>> {
+fn attempt(mut call: impl FnMut() -> Result<usize, Errno>) -> Poll<io::Result<usize>> {
     loop {
         match call() {
             Ok(done) => return Poll::Ready(Ok(done)),

@@ -27,16 +27,16 @@ macro_rules! known_names {
             }
         }
 
-        /// Known names by their length, so that a lookup compares one or two candidates.
-        const BY_LENGTH: [[Name; 4]; 32] = {
-            let mut table = [[Name::Other; 4]; 32];
+        /// Known names by their length, each with its first letter.
+        static BY_LENGTH: [[(u8, Name); 4]; 32] = {
+            let mut table = [[(0, Name::Other); 4]; 32];
             $({
                 let row = $text.len();
                 let mut column = 0;
-                while !matches!(table[row][column], Name::Other) {
+                while table[row][column].0 != 0 {
                     column += 1;
                 }
-                table[row][column] = Name::$variant;
+                table[row][column] = ($text.as_bytes()[0], Name::$variant);
             })*
             table
         };
@@ -76,17 +76,29 @@ impl Name {
     /// The known name that `text` spells, in any case.
     #[inline]
     pub fn of(text: &[u8]) -> Name {
-        let Some(row) = BY_LENGTH.get(text.len()) else { return Name::Other };
-        for name in row {
-            if matches!(name, Name::Other) {
-                break;
-            }
-            if name.as_str().as_bytes().eq_ignore_ascii_case(text) {
+        let (Some(row), Some(first)) = (BY_LENGTH.get(text.len()), text.first()) else {
+            return Name::Other;
+        };
+        for (initial, name) in row {
+            // Most names are told apart by their first letter: only a likely one is compared.
+            if *initial == first | 0x20 && is_lower_of(name.as_str().as_bytes(), text) {
                 return *name;
             }
         }
         Name::Other
     }
+}
+
+/// Whether `text` is `name`, which is as long and in lower case, in any case. Looks at all bytes
+/// without a branch for each. Only letters become a letter with that bit set, and only a carriage
+/// return besides the hyphen itself a hyphen: it is looked for apart.
+#[inline]
+fn is_lower_of(name: &[u8], text: &[u8]) -> bool {
+    let both = name.iter().zip(text);
+    let (unlike, lowest) = both.fold((0, u8::MAX), |(unlike, lowest), (name, byte)| {
+        (unlike | ((byte | 0x20) ^ name), lowest.min(*byte))
+    });
+    unlike == 0 && lowest >= b'-'
 }
 
 /// One field line as offsets into the head's bytes. A head is at most 65,535 bytes long.
@@ -103,7 +115,12 @@ pub struct FieldTable {
     spans: Vec<Span>,
     /// For each known name, one more than the index of its first line; 0 where there is none.
     first: [u8; Name::KNOWN],
+    /// A bit for each known name that more than one line has.
+    repeated: u32,
 }
+
+// A bit for each name has to fit.
+const _: () = assert!(Name::KNOWN <= 32);
 
 impl FieldTable {
     /// The most lines that a table can hold, whatever the limits say.
@@ -111,7 +128,7 @@ impl FieldTable {
 
     /// An empty table.
     pub const fn new() -> Self {
-        FieldTable { spans: Vec::new(), first: [0; Name::KNOWN] }
+        FieldTable { spans: Vec::new(), first: [0; Name::KNOWN], repeated: 0 }
     }
 
     /// Forgets all lines; keeps the memory.
@@ -119,6 +136,7 @@ impl FieldTable {
     pub(crate) fn clear(&mut self) {
         self.spans.clear();
         self.first = [0; Name::KNOWN];
+        self.repeated = 0;
     }
 
     /// How many lines there are.
@@ -131,10 +149,10 @@ impl FieldTable {
     #[inline]
     pub(crate) fn push(&mut self, span: Span) {
         self.spans.push(span);
-        if let Some(first) = self.first.get_mut(span.name as usize)
-            && *first == 0
-        {
-            *first = self.spans.len() as u8;
+        match self.first.get_mut(span.name as usize) {
+            Some(first) if *first == 0 => *first = self.spans.len() as u8,
+            Some(_) => self.repeated |= 1 << span.name as u32,
+            None => {}
         }
     }
 }
@@ -182,6 +200,12 @@ impl<'a> Fields<'a> {
         self.table.first.get(name as usize).is_some_and(|first| *first != 0)
     }
 
+    /// Whether more than one line has that known name.
+    #[inline]
+    pub fn is_repeated(&self, name: Name) -> bool {
+        self.table.repeated & 1_u32.checked_shl(name as u32).unwrap_or(0) != 0
+    }
+
     /// The values of all lines of that known name, in order.
     pub fn all(&self, name: Name) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let this = *self;
@@ -219,13 +243,14 @@ mod tests {
         assert_eq!(Name::of(b"IF-NONE-MATCH"), Name::IfNoneMatch);
         assert_eq!(Name::of(b"x-forwarded-for"), Name::Other);
         assert_eq!(Name::of(b""), Name::Other);
+        assert_eq!(Name::of(b"if\rmatch"), Name::Other);
         assert_eq!(Name::of(&[b'a'; 300]), Name::Other);
     }
 
     #[test]
     fn every_known_name_finds_itself() {
         for row in BY_LENGTH {
-            for name in row.into_iter().filter(|name| *name != Name::Other) {
+            for (_, name) in row.into_iter().filter(|(initial, _)| *initial != 0) {
                 assert_eq!(Name::of(name.as_str().as_bytes()), name);
             }
         }
@@ -240,6 +265,7 @@ mod tests {
         let fields = Fields::new(bytes, &table);
         assert_eq!(fields.get(Name::Host), Some(&b"a"[..]));
         assert_eq!(fields.all(Name::Host).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(fields.is_repeated(Name::Host) && !fields.is_repeated(Name::Range));
         assert_eq!(fields.get(Name::Range), None);
         assert_eq!(fields.all(Name::Range).count(), 0);
         assert_eq!(fields.lines().count(), 2);

@@ -99,8 +99,15 @@ pub(crate) fn is_path(byte: u8) -> bool {
 
 /// How many bytes at the start of `bytes` are of that class.
 #[inline]
-pub(crate) fn run_of(bytes: &[u8], class: fn(u8) -> bool) -> usize {
-    bytes.iter().position(|byte| !class(*byte)).unwrap_or(bytes.len())
+pub(crate) fn run_of(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
+    let mut at = 0;
+    for byte in bytes {
+        if !class(*byte) {
+            return at;
+        }
+        at += 1;
+    }
+    at
 }
 
 const ONES: u64 = u64::MAX / 255;
@@ -152,6 +159,13 @@ pub(crate) fn trim(bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', tail @ ..] = rest {
         rest = tail;
     }
+    trim_end(rest)
+}
+
+/// `bytes` without spaces and tabs at the end.
+#[inline]
+pub(crate) fn trim_end(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
     while let [head @ .., b' ' | b'\t'] = rest {
         rest = head;
     }

@@ -46,7 +46,7 @@ fn announced(version: Version, fields: &Fields<'_>) -> Result<Option<Framing>, R
         (None, None) => Ok(None),
         (Some(_), Some(_)) => Err(Refusal::LengthAndCoding),
         (Some(coding), None) => {
-            if version == Version::Http10 || fields.all(Name::TransferEncoding).nth(1).is_some() {
+            if version == Version::Http10 || fields.is_repeated(Name::TransferEncoding) {
                 return Err(Refusal::TransferEncoding);
             }
             if coding.eq_ignore_ascii_case(b"chunked") {
@@ -57,7 +57,7 @@ fn announced(version: Version, fields: &Fields<'_>) -> Result<Option<Framing>, R
             Err(if well_formed { Refusal::UnknownCoding } else { Refusal::TransferEncoding })
         }
         (None, Some(length)) => {
-            if fields.all(Name::ContentLength).nth(1).is_some() {
+            if fields.is_repeated(Name::ContentLength) {
                 return Err(Refusal::ContentLength);
             }
             decimal(length)
@@ -81,8 +81,9 @@ fn decimal(text: &[u8]) -> Option<u64> {
 /// HTTP/1.1 keeps a connection unless told to close it, HTTP/1.0 only when asked to keep it.
 #[inline]
 pub(super) fn is_persistent(version: Version, fields: &Fields<'_>) -> bool {
-    if !fields.has(Name::Connection) {
-        return version == Version::Http11;
+    let Some(first) = fields.get(Name::Connection) else { return version == Version::Http11 };
+    if first.eq_ignore_ascii_case(b"keep-alive") && !fields.is_repeated(Name::Connection) {
+        return true;
     }
     let has = |option: &[u8]| {
         fields.all(Name::Connection).any(|value| {

@@ -314,7 +314,7 @@ fn field_line(cursor: &mut Cursor<'_>, table: &mut FieldTable) -> Result<bool, S
     let value_end = scan::value_end(cursor.bytes, value_start);
     cursor.at = value_end;
     cursor.line_end(Refusal::FieldValue)?;
-    let value = scan::trim(cursor.bytes.get(value_start..value_end).unwrap_or_default());
+    let value = scan::trim_end(cursor.bytes.get(value_start..value_end).unwrap_or_default());
     let span = Span {
         name: Name::of(name),
         name_at: (name_start as u16, (name_start + name_length) as u16),
@@ -331,7 +331,7 @@ fn check_host(version: Version, target: &Target<'_>, fields: &Fields<'_>) -> Res
     let Some(value) = fields.get(Name::Host) else {
         return if version == Version::Http10 { Ok(()) } else { Err(Refusal::Host) };
     };
-    if fields.all(Name::Host).nth(1).is_some() {
+    if fields.is_repeated(Name::Host) {
         return Err(Refusal::Host);
     }
     let host = Authority::parse(value).ok_or(Refusal::Host)?;

@@ -68,7 +68,7 @@ enum Stage {
     #[default]
     Head,
     /// The rest of a body that nobody wants.
-    Discard(Discard),
+    Discard(Box<Discard>),
     /// Nothing: what still comes is thrown away, so that the client reads our last answer before
     /// it learns that the connection is closed (RFC 9112 §9.6).
     Linger { until_ms: u64 },
@@ -311,7 +311,7 @@ impl Connection {
             Some(body) if request.has_content => {
                 state.close_after = close;
                 state.thrown_away = 0;
-                state.stage = Stage::Discard(body);
+                state.stage = Stage::Discard(Box::new(body));
             }
             None if request.has_content => state.linger(desk, limits),
             _ if close => state.stage = Stage::Closed,

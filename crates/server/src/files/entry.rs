@@ -29,7 +29,6 @@ pub struct Entry {
 
 /// The kinds of thing that a path can lead to.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a box would cost each hit a look at memory")]
 pub enum Kind {
     /// A regular file, or a folder's index file.
     File(FileEntry),

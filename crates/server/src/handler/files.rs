@@ -89,7 +89,7 @@ fn conditional_file(
         // Ranges are defined for GET alone, and a field that came twice is not one.
         Some(value)
             if request.method == Method::Get
-                && fields.all(Name::Range).nth(1).is_none()
+                && !fields.is_repeated(Name::Range)
                 && conditional::range_applies(fields, Some(&validators), now) =>
         {
             range::select(value, file.size())
