@@ -1,4 +1,5 @@
-//! What has no safe wrapper: one system call, and the promise that tokio asks for.
+//! What has no safe wrapper: one system call, one of the C library's settings, and the promise
+//! that tokio asks for.
 #![allow(unsafe_code)]
 
 use rustix::io;
@@ -26,3 +27,25 @@ pub(crate) fn register(fd: OwnedFd, interest: Interest) -> std::io::Result<Async
     // lets go of it.
     unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(std::io::Error::from)
 }
+
+/// Has the C library's allocator join free blocks at once, however small.
+///
+/// A connection at rest is two blocks of 256 bytes aligned to 128. Around each the GNU allocator
+/// cuts off slivers, and by default keeps the small ones apart for programs that ask for many of
+/// their size: 902 bytes a connection, against 792 when they are joined (10,000 connections,
+/// glibc 2.36).
+#[cfg(target_env = "gnu")]
+pub(crate) fn join_free_blocks() {
+    /// `M_MXFAST` of malloc.h: the largest block that is kept apart, in bytes.
+    const M_MXFAST: i32 = 1;
+    unsafe extern "C" {
+        fn mallopt(parameter: i32, value: i32) -> i32;
+    }
+    // SAFETY: mallopt(3) takes two integers and may be called at any time; 0 is a documented value
+    // of this parameter.
+    unsafe { mallopt(M_MXFAST, 0) };
+}
+
+/// Other C libraries have no such blocks.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn join_free_blocks() {}

@@ -1,5 +1,6 @@
 //! Worker threads: each a runtime of its own, on a core of its own if asked.
 
+use crate::sys;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
 use std::thread::JoinHandle;
@@ -32,6 +33,11 @@ pub fn runtime() -> io::Result<LocalRuntime> {
         .enable_time()
         .event_interval(TASKS_PER_LOOK)
         .build_local(LocalOptions::default())
+}
+
+/// Sets the process's allocator up for many connections at rest. To be called once, early.
+pub fn prepare_memory() {
+    sys::join_free_blocks();
 }
 
 /// The processors that this process may run on, by number.

@@ -19,6 +19,7 @@ const FAILURE: u8 = 1;
 
 /// Runs the program: what its `main` returns.
 pub fn main() -> ExitCode {
+    serval_net::worker::prepare_memory();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return usage(&error),
