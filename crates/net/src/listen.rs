@@ -1,6 +1,7 @@
 //! Listening sockets: one per worker and address for TCP, so that the kernel spreads connections
 //! and no lock is shared; one for all where the address is a path.
 
+use crate::sys;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use rustix::net::{
@@ -89,6 +90,8 @@ fn tcp_socket(address: SocketAddr, shared: bool) -> io::Result<OwnedFd> {
     }
     // Accepted sockets inherit it.
     sockopt::set_tcp_nodelay(&socket, true)?;
+    // An economy: where it is refused, connections are merely accepted earlier.
+    let _ = sys::defer_accept(socket.as_fd());
     bind(&socket, &address)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)

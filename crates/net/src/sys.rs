@@ -1,10 +1,10 @@
-//! What has no safe wrapper: one system call, one of the C library's settings, and the promise
-//! that tokio asks for.
+//! What has no safe wrapper: two settings of the kernel's sockets, one of the C library, and the
+//! promise that tokio asks for.
 #![allow(unsafe_code)]
 
 use rustix::io;
 use rustix::ioctl::{self, Getter, Opcode};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -18,6 +18,25 @@ pub(crate) fn unacknowledged_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     // hands it the address of one.
     let bytes: i32 = unsafe { ioctl::ioctl(socket, Getter::<SIOCOUTQ, i32>::new()) }?;
     Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Has a listening socket hand out a connection when its first bytes are there, or after a second
+/// or so without any (`TCP_DEFER_ACCEPT`, tcp(7)): its request can then be read at once.
+pub(crate) fn defer_accept(socket: BorrowedFd<'_>) -> std::io::Result<()> {
+    /// `IPPROTO_TCP` of netinet/in.h.
+    const TCP: i32 = 6;
+    /// `TCP_DEFER_ACCEPT` of linux/tcp.h.
+    const DEFER_ACCEPT: i32 = 9;
+    unsafe extern "C" {
+        fn setsockopt(fd: i32, level: i32, name: i32, value: *const i32, length: u32) -> i32;
+    }
+    let seconds: i32 = 1;
+    let length = size_of::<i32>() as u32;
+    // SAFETY: setsockopt(2) reads `length` bytes, those of `seconds`, and keeps no pointer.
+    match unsafe { setsockopt(socket.as_raw_fd(), TCP, DEFER_ACCEPT, &raw const seconds, length) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Gives a descriptor a place in this thread's runtime.

@@ -95,6 +95,18 @@ impl Response {
         self.file.as_ref().map(|(entry, _)| entry)
     }
 
+    /// The file, if the answer is all of it and says nothing but what the file's own field lines
+    /// say: the same answer for everybody.
+    #[inline]
+    pub fn whole_file(&self) -> Option<&Held> {
+        match &self.file {
+            Some((entry, FieldSet::Whole)) if self.fields.is_empty() && self.body.len() == 1 => {
+                Some(entry)
+            }
+            _ => None,
+        }
+    }
+
     /// The bytes of our own in that run.
     pub fn own(&self, range: &Range<usize>) -> &[u8] {
         self.own.get(range.clone()).unwrap_or_default()

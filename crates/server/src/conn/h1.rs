@@ -7,10 +7,12 @@
 use super::discard::{Discard, Progress};
 use crate::conn::journal::Journal;
 use crate::conn::outbox::Outbox;
+use crate::conn::stationery::Stationery;
 use crate::limits::Limits;
 use crate::log::Facts;
 use crate::pipeline;
 use crate::request::Request;
+use crate::response::Response;
 use crate::worker::{Desk, Worker};
 use serval_net::accept::{Admission, Peer};
 use serval_net::clock;
@@ -461,12 +463,12 @@ fn body_to_discard(head: &RequestHead<'_>, limits: &Limits) -> Option<Discard> {
 #[inline]
 fn write_response(
     outbox: &mut Outbox,
-    stationery: &mut super::stationery::Stationery,
-    response: &crate::response::Response,
+    stationery: &mut Stationery,
+    response: &Response,
     unix_seconds: i64,
     option: Option<&str>,
 ) -> u64 {
-    outbox.push_bytes(|out| {
+    let mut write_head = |out: &mut Vec<u8>| {
         stationery.begin(response.status, unix_seconds, out);
         if let Some(option) = option {
             out.extend_from_slice(option.as_bytes());
@@ -474,7 +476,16 @@ fn write_response(
         out.extend_from_slice(response.file_fields());
         out.extend_from_slice(&response.fields);
         out.extend_from_slice(b"\r\n");
-    });
+    };
+    if option.is_none()
+        && outbox.is_empty()
+        && let Some(entry) = response.whole_file()
+        && let Some(range) = entry.prefixed(unix_seconds, &mut write_head)
+    {
+        outbox.push_prefixed(entry.clone(), range, unix_seconds);
+        return outbox.queued() - response.content_length();
+    }
+    outbox.push_bytes(write_head);
     let body_start = outbox.queued();
     outbox.push_body(response);
     body_start

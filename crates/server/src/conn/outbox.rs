@@ -11,6 +11,7 @@ use serval_net::stream::Stream;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::task::{Context, Poll, ready};
 
 /// Bodies in memory up to this size are copied behind their head; writing a larger one from where
@@ -40,6 +41,8 @@ enum Piece {
     Bytes(usize),
     /// Part of a file.
     File(Held, Range<u64>),
+    /// What is left of a head and a file in a copy that holds both, and which head it is.
+    Prefixed(Held, Range<u64>, i64),
 }
 
 impl Outbox {
@@ -109,6 +112,13 @@ impl Outbox {
         }
     }
 
+    /// Queues a head and a whole file that lie in one copy.
+    #[inline]
+    pub fn push_prefixed(&mut self, entry: Held, range: Range<u64>, second: i64) {
+        self.queued += range.end - range.start;
+        self.pieces.push_back(Piece::Prefixed(entry, range, second));
+    }
+
     #[inline]
     fn push_file(&mut self, entry: &Held, range: &Range<u64>) {
         let length = range.end - range.start;
@@ -133,6 +143,16 @@ impl Outbox {
                 }
                 Piece::File(entry, range) if memory(entry, range).is_none() => {
                     ready!(poll_file(cx, stream, entry, range))?
+                }
+                Piece::Prefixed(entry, range, second) => {
+                    let send = |fd: BorrowedFd<'_>| {
+                        stream.poll_send_file(cx, fd, range.start, chunk(range))
+                    };
+                    match entry.send_prefixed(range, *second, send) {
+                        Some(sent) => ready!(sent)?,
+                        // Half a head is out, and the other half has been replaced.
+                        None => return Poll::Ready(abort(stream)),
+                    }
                 }
                 _ => ready!(self.poll_gathered(cx, stream))?,
             };
@@ -163,6 +183,7 @@ impl Outbox {
                         break;
                     }
                 },
+                Piece::Prefixed(..) => break,
             };
             let Some(place) = slices.get_mut(count) else { break };
             *place = IoSlice::new(slice);
@@ -187,7 +208,7 @@ impl Outbox {
                     self.bytes_written += taken;
                     (taken, self.bytes_written == *end)
                 }
-                Piece::File(_, range) => {
+                Piece::File(_, range) | Piece::Prefixed(_, range, _) => {
                     let taken = left.min((range.end - range.start) as usize);
                     range.start += taken as u64;
                     (taken, range.start == range.end)
@@ -210,6 +231,19 @@ fn memory<'a>(entry: &'a Held, range: &Range<u64>) -> Option<&'a [u8]> {
     }
 }
 
+/// How much of what is left to hand to the kernel at once.
+#[inline]
+fn chunk(left: &Range<u64>) -> usize {
+    (left.end - left.start).min(FILE_CHUNK_BYTES) as usize
+}
+
+/// Gives an answer up: the connection will end with a reset.
+#[cold]
+fn abort(stream: &Stream) -> io::Result<()> {
+    stream.reset_on_close()?;
+    Err(io::ErrorKind::UnexpectedEof.into())
+}
+
 /// Sends part of a file. A file that is not what its head announced any more ends the connection:
 /// with a reset, because what the client has got must not look like the whole.
 fn poll_file(
@@ -218,17 +252,16 @@ fn poll_file(
     entry: &Held,
     range: &Range<u64>,
 ) -> Poll<io::Result<usize>> {
-    let length = (range.end - range.start).min(FILE_CHUNK_BYTES) as usize;
+    let length = chunk(range);
     match entry.file().map(|file| file.content()) {
         Some(Content::Snapshot(copy)) => {
-            stream.poll_send_file(cx, std::os::fd::AsFd::as_fd(copy), range.start, length)
+            stream.poll_send_file(cx, copy.as_fd(), range.start, length)
         }
         Some(Content::Large(file)) => {
             let count = ready!(stream.poll_send_file(cx, file.fd(), range.start, length))?;
             if count == 0 || !file.is_intact() {
                 entry.kill();
-                stream.reset_on_close()?;
-                return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+                return Poll::Ready(abort(stream).map(|()| 0));
             }
             Poll::Ready(Ok(count))
         }

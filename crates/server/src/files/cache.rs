@@ -26,14 +26,21 @@ pub struct CacheLimits {
 
 /// What the entries that exist take, whether or not they are still in the cache: one that is being
 /// sent counts until it has been.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Usage {
+    limits: CacheLimits,
     bytes: AtomicUsize,
     entries: AtomicUsize,
     descriptors: AtomicUsize,
 }
 
 impl Usage {
+    /// Nothing yet, within these limits.
+    pub fn new(limits: CacheLimits) -> Usage {
+        let [bytes, entries, descriptors] = Default::default();
+        Usage { limits, bytes, entries, descriptors }
+    }
+
     /// Takes note of an entry; what it takes is given back when the charge is dropped.
     pub fn charge(self: &Arc<Self>, bytes: usize, descriptors: usize) -> Charge {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -42,10 +49,10 @@ impl Usage {
         Charge { usage: Arc::clone(self), bytes, descriptors }
     }
 
-    fn exceeds(&self, limits: &CacheLimits) -> bool {
-        self.bytes.load(Ordering::Relaxed) > limits.bytes_max
-            || self.entries.load(Ordering::Relaxed) > limits.entries_max
-            || self.descriptors.load(Ordering::Relaxed) > limits.descriptors_max
+    fn is_exceeded(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > self.limits.bytes_max
+            || self.entries.load(Ordering::Relaxed) > self.limits.entries_max
+            || self.descriptors.load(Ordering::Relaxed) > self.limits.descriptors_max
     }
 }
 
@@ -55,6 +62,14 @@ pub struct Charge {
     usage: Arc<Usage>,
     bytes: usize,
     descriptors: usize,
+}
+
+impl Charge {
+    /// A charge of its own for something that belongs to the entry; `None` if it does not fit.
+    pub fn another(&self, bytes: usize, descriptors: usize) -> Option<Charge> {
+        let charge = self.usage.charge(bytes, descriptors);
+        (!self.usage.is_exceeded()).then_some(charge)
+    }
 }
 
 impl Drop for Charge {
@@ -68,7 +83,6 @@ impl Drop for Charge {
 /// A bounded set of entries by path.
 #[derive(Debug)]
 pub struct Cache {
-    limits: CacheLimits,
     usage: Arc<Usage>,
     shelves: Mutex<Shelves>,
     /// How many entries have been killed: workers look for dead ones when it has moved.
@@ -115,8 +129,7 @@ impl Cache {
     /// An empty cache.
     pub fn new(limits: CacheLimits) -> Cache {
         Cache {
-            limits,
-            usage: Arc::default(),
+            usage: Arc::new(Usage::new(limits)),
             shelves: Mutex::default(),
             deaths: AtomicU64::new(0),
         }
@@ -144,11 +157,11 @@ impl Cache {
         let mut shelves = self.lock();
         self.forget(shelves.by_path.take(entry.path()));
         let mut steps = 2 * shelves.ring.len();
-        while self.usage.exceeds(&self.limits) && steps > 0 {
+        while self.usage.is_exceeded() && steps > 0 {
             steps -= 1;
             self.advance(&mut shelves);
         }
-        if self.usage.exceeds(&self.limits) {
+        if self.usage.is_exceeded() {
             entry.kill();
             return false;
         }
@@ -238,7 +251,7 @@ mod tests {
         for turn in 0..200 {
             cache.get(b"/hot").expect("it is used all the time").touch();
             assert!(put(&cache, &format!("/cold{turn}"), 90));
-            assert!(!cache.usage.exceeds(&LIMITS));
+            assert!(!cache.usage.is_exceeded());
         }
         assert!(cache.lock().ring.len() < 100);
     }

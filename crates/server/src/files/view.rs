@@ -1,32 +1,105 @@
 //! One worker's way to the files: entries within reach of a hash, no lock, no reference count that
 //! workers share.
 
-use super::entry::Entry;
+use super::content::Content;
+use super::entry::{Entry, FileEntry};
+use super::prefixed::Prefixed;
 use super::store::Store;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use rustix::io::Errno;
+use std::cell::RefCell;
 use std::hash::BuildHasher;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// How often the root's own path is looked at, in milliseconds.
 const ROOT_CHECK_MS: u64 = 1000;
 
+/// From so many uses in one second on, a worker makes a copy of its own to send head and body at
+/// once: it costs as much as it saves in about thirty.
+const HOT_USES: u32 = 64;
+
 /// An entry in a worker's hands. Counted by the worker alone: what all workers serve at once would
 /// otherwise have them contend for one counter.
 #[derive(Clone, Debug)]
-#[expect(clippy::redundant_allocation, reason = "two counts: the worker's, and everybody's")]
-pub struct Held(Rc<Arc<Entry>>);
+pub struct Held(Rc<Local>);
+
+#[derive(Debug)]
+struct Local {
+    entry: Arc<Entry>,
+    heat: RefCell<Heat>,
+}
+
+/// How often an entry is used, and what is done about it.
+#[derive(Debug, Default)]
+struct Heat {
+    second: i64,
+    uses: u32,
+    copy: Option<Prefixed>,
+}
+
+impl Held {
+    fn new(entry: Arc<Entry>) -> Held {
+        Held(Rc::new(Local { entry, heat: RefCell::default() }))
+    }
+
+    /// Where the head that `write` appends and the whole file lie in a copy that holds both, for
+    /// an entry that is used all the time and has such a copy. `second` names the head: for one
+    /// second it must always be the same.
+    #[inline]
+    pub fn prefixed(&self, second: i64, write: impl FnOnce(&mut Vec<u8>)) -> Option<Range<u64>> {
+        let Content::Snapshot(original) = self.file()?.content() else { return None };
+        let mut heat = self.0.heat.borrow_mut();
+        match &mut heat.copy {
+            Some(copy) if copy.version() == second => Some(copy.range()),
+            Some(copy) => {
+                let mut head = Vec::with_capacity(512);
+                write(&mut head);
+                copy.renew(second, &head).ok().map(|()| copy.range())
+            }
+            None => {
+                heat.warm_up(self, original, second);
+                None
+            }
+        }
+    }
+
+    /// Gives `send` the copy, if what is left of it is still what was begun with that head.
+    pub fn send_prefixed<T>(
+        &self,
+        left: &Range<u64>,
+        second: i64,
+        send: impl FnOnce(BorrowedFd<'_>) -> T,
+    ) -> Option<T> {
+        let heat = self.0.heat.borrow();
+        heat.copy.as_ref().filter(|copy| copy.can_send(left, second)).map(|copy| send(copy.fd()))
+    }
+}
+
+impl Heat {
+    fn warm_up(&mut self, held: &Held, original: &OwnedFd, second: i64) {
+        if self.second != second {
+            (self.second, self.uses) = (second, 0);
+        }
+        self.uses += 1;
+        if self.uses == HOT_USES {
+            let size = held.file().map_or(0, FileEntry::size);
+            let charge = held.charge().another(size as usize, 1);
+            self.copy = charge.and_then(|c| Prefixed::new(original.as_fd(), size, c).ok());
+        }
+    }
+}
 
 impl Deref for Held {
     type Target = Entry;
 
     #[inline]
     fn deref(&self) -> &Entry {
-        &self.0
+        &self.0.entry
     }
 }
 
@@ -81,7 +154,7 @@ impl View {
 
     fn fetch(&mut self, path: &[u8], hash: u64, now_ms: u64) -> Result<Held, Errno> {
         let entry = self.store.entry(path, now_ms)?;
-        let held = Held(Rc::new(entry));
+        let held = Held::new(entry);
         let same = |other: &Held| other.path() == path;
         let rehash = |other: &Held| self.hasher.hash_one(other.path());
         match self.entries.entry(hash, same, rehash) {
