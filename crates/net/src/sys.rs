@@ -27,6 +27,7 @@ pub(crate) fn defer_accept(socket: BorrowedFd<'_>) -> std::io::Result<()> {
     const TCP: i32 = 6;
     /// `TCP_DEFER_ACCEPT` of linux/tcp.h.
     const DEFER_ACCEPT: i32 = 9;
+    // SAFETY: the declaration is that of sys/socket.h.
     unsafe extern "C" {
         fn setsockopt(fd: i32, level: i32, name: i32, value: *const i32, length: u32) -> i32;
     }
@@ -57,6 +58,7 @@ pub(crate) fn register(fd: OwnedFd, interest: Interest) -> std::io::Result<Async
 pub(crate) fn join_free_blocks() {
     /// `M_MXFAST` of malloc.h: the largest block that is kept apart, in bytes.
     const M_MXFAST: i32 = 1;
+    // SAFETY: the declaration is that of malloc.h.
     unsafe extern "C" {
         fn mallopt(parameter: i32, value: i32) -> i32;
     }

@@ -30,6 +30,9 @@ const INPUT_BYTES: usize = 64 << 10;
 /// How often a stopping worker looks whether its last connection is gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
+/// For how long a shortage is not mentioned again, in milliseconds.
+const SHORTAGE_SILENCE_MS: u64 = 10_000;
+
 /// What one worker's connections have in common.
 #[derive(Debug)]
 pub struct Worker {
@@ -90,7 +93,9 @@ pub async fn run(start: Start) {
                     begin(Connection::new(Rc::clone(&worker), stream, peer, admission));
                     worker.deadlines.touch();
                 };
-                if let Err(error) = accept(socket, gate, take, report_shortage).await {
+                let said_at_ms = Cell::new(None);
+                let report = |error: &io::Error| report_shortage(error, &said_at_ms);
+                if let Err(error) = accept(socket, gate, take, report).await {
                     eprintln!("serval: a listener failed: {error}");
                 }
             })
@@ -114,8 +119,13 @@ fn begin(mut connection: Connection) {
     }
 }
 
-fn report_shortage(error: &io::Error) {
-    eprintln!("serval: no new connections for a moment: {error}");
+/// Says that connections have to wait, once in a while: a shortage must not fill a log.
+fn report_shortage(error: &io::Error, said_at_ms: &Cell<Option<u64>>) {
+    let now_ms = clock::monotonic_ms();
+    if said_at_ms.get().is_none_or(|said| now_ms >= said + SHORTAGE_SILENCE_MS) {
+        said_at_ms.set(Some(now_ms));
+        eprintln!("serval: new connections have to wait: {error}");
+    }
 }
 
 impl Worker {

@@ -7,12 +7,11 @@
 use super::discard::{Discard, Progress};
 use crate::conn::journal::Journal;
 use crate::conn::outbox::Outbox;
-use crate::conn::stationery::Stationery;
+use crate::conn::transfer::Transfer;
 use crate::limits::Limits;
 use crate::log::Facts;
 use crate::pipeline;
 use crate::request::Request;
-use crate::response::Response;
 use crate::worker::{Desk, Worker};
 use serval_net::accept::{Admission, Peer};
 use serval_net::clock;
@@ -58,7 +57,7 @@ struct State {
     /// When the first byte of an unfinished head came, in monotonic milliseconds.
     head_began_ms: u64,
     /// How the transfer under way gets on.
-    transfer: Option<Transfer>,
+    transfer: Transfer,
     /// How much of a body, or of what came after the last answer, was thrown away, in bytes.
     thrown_away: u64,
 }
@@ -76,13 +75,6 @@ enum Stage {
     Linger { until_ms: u64 },
     /// Nothing.
     Closed,
-}
-
-/// A transfer has to move so many bytes in each window of time.
-#[derive(Clone, Copy, Debug)]
-struct Transfer {
-    window_ends_ms: u64,
-    bytes_before: u64,
 }
 
 /// Why a turn is over.
@@ -146,7 +138,7 @@ impl Connection {
                     }
                     continue;
                 }
-                state.transfer = None;
+                state.transfer.end();
                 desk.finish_lines(false);
             }
             match state.stage {
@@ -225,7 +217,7 @@ impl Connection {
                         Progress::More => at = total,
                         Progress::Done(taken) => {
                             at += taken;
-                            state.transfer = None;
+                            state.transfer.end();
                             state.stage = Stage::Head;
                             if state.close_after {
                                 state.stage = Stage::Closed;
@@ -296,13 +288,8 @@ impl Connection {
             (false, Version::Http10) => Some("Connection: keep-alive\r\n"),
             (false, Version::Http11) => None,
         };
-        let body_start = write_response(
-            &mut desk.outbox,
-            &mut desk.stationery,
-            response,
-            context.unix_seconds,
-            option,
-        );
+        let body_start =
+            desk.stationery.queue(response, context.unix_seconds, option, &mut desk.outbox);
         if let Some(recorder) = &desk.recorder {
             let facts = facts(self.peer, &head, response.status, context.unix_seconds);
             let body = body_start..desk.outbox.queued();
@@ -328,13 +315,8 @@ impl Connection {
         pipeline::refuse(status, &mut desk.response);
         let unix_seconds = desk.context.unix_seconds;
         let option = Some("Connection: close\r\n");
-        let body_start = write_response(
-            &mut desk.outbox,
-            &mut desk.stationery,
-            &desk.response,
-            unix_seconds,
-            option,
-        );
+        let body_start =
+            desk.stationery.queue(&desk.response, unix_seconds, option, &mut desk.outbox);
         if let Some(recorder) = &desk.recorder {
             let facts = Facts {
                 peer: self.peer,
@@ -362,7 +344,7 @@ impl Connection {
         if !desk.outbox.is_empty() {
             let unacknowledged = self.stream.unacknowledged_bytes().unwrap_or(0);
             let moved = desk.outbox.written().saturating_sub(unacknowledged);
-            return if state.moves_on(moved, now_ms, limits, deadline) {
+            return if state.transfer.moves_on(moved, now_ms, limits, deadline) {
                 Ok(true)
             } else {
                 self.stream.reset_on_close()?;
@@ -388,7 +370,11 @@ impl Connection {
             }
             Stage::Discard(_) => {
                 let moved = state.thrown_away;
-                if state.moves_on(moved, now_ms, limits, deadline) { Ok(true) } else { timed_out() }
+                if state.transfer.moves_on(moved, now_ms, limits, deadline) {
+                    Ok(true)
+                } else {
+                    timed_out()
+                }
             }
             Stage::Linger { until_ms } => {
                 deadline.set(*until_ms);
@@ -430,24 +416,6 @@ impl State {
         self.thrown_away = 0;
         self.stage = Stage::Linger { until_ms: desk.context.now_ms + limits.linger_timeout_ms };
     }
-
-    /// Whether a transfer that has moved so many bytes keeps up with the least rate. Judged at the
-    /// end of each window over all of it, so that single bytes do not count as life.
-    fn moves_on(&mut self, moved: u64, now_ms: u64, limits: &Limits, deadline: &Deadline) -> bool {
-        let next =
-            Transfer { window_ends_ms: now_ms + limits.progress_window_ms, bytes_before: moved };
-        let transfer = *self.transfer.get_or_insert(next);
-        if now_ms < transfer.window_ends_ms {
-            deadline.set(transfer.window_ends_ms);
-            return true;
-        }
-        if moved.saturating_sub(transfer.bytes_before) < limits.progress_bytes_min() {
-            return false;
-        }
-        self.transfer = Some(next);
-        deadline.set(next.window_ends_ms);
-        true
-    }
 }
 
 /// The request's body, if throwing it away is worth the connection. A client that asks for leave
@@ -457,38 +425,6 @@ fn body_to_discard(head: &RequestHead<'_>, limits: &Limits) -> Option<Discard> {
         return None;
     }
     Discard::new(head.framing, limits.chunk, limits.discarded_bytes_max)
-}
-
-/// Queues a response: where its body begins in all that the connection writes.
-#[inline]
-fn write_response(
-    outbox: &mut Outbox,
-    stationery: &mut Stationery,
-    response: &Response,
-    unix_seconds: i64,
-    option: Option<&str>,
-) -> u64 {
-    let mut write_head = |out: &mut Vec<u8>| {
-        stationery.begin(response.status, unix_seconds, out);
-        if let Some(option) = option {
-            out.extend_from_slice(option.as_bytes());
-        }
-        out.extend_from_slice(response.file_fields());
-        out.extend_from_slice(&response.fields);
-        out.extend_from_slice(b"\r\n");
-    };
-    if option.is_none()
-        && outbox.is_empty()
-        && let Some(entry) = response.whole_file()
-        && let Some(range) = entry.prefixed(unix_seconds, &mut write_head)
-    {
-        outbox.push_prefixed(entry.clone(), range, unix_seconds);
-        return outbox.queued() - response.content_length();
-    }
-    outbox.push_bytes(write_head);
-    let body_start = outbox.queued();
-    outbox.push_body(response);
-    body_start
 }
 
 fn facts<'a>(peer: Peer, head: &RequestHead<'a>, status: Status, unix_seconds: i64) -> Facts<'a> {

@@ -6,3 +6,4 @@ pub mod h1;
 pub mod journal;
 pub mod outbox;
 pub mod stationery;
+pub mod transfer;

@@ -1,5 +1,7 @@
-//! The lines that every head begins with, written once a second.
+//! Writing a response's head: the lines that every head begins with are made once a second.
 
+use super::outbox::Outbox;
+use crate::response::Response;
 use serval_proto::date;
 use serval_proto::h1::write;
 use serval_proto::status::Status;
@@ -22,7 +24,7 @@ impl Stationery {
 
     /// Appends status line, `Server` and `Date` for that second.
     #[inline]
-    pub fn begin(&mut self, status: Status, unix_seconds: i64, out: &mut Vec<u8>) {
+    fn begin(&mut self, status: Status, unix_seconds: i64, out: &mut Vec<u8>) {
         if unix_seconds != self.unix_seconds {
             self.renew(unix_seconds);
         }
@@ -32,6 +34,39 @@ impl Stationery {
             write::status_line(status, out);
             out.extend_from_slice(self.ok.get(self.status_line_bytes..).unwrap_or_default());
         }
+    }
+
+    /// Queues a response: where its body begins in all that the connection writes. `option` is the
+    /// line about the connection, if there is one.
+    #[inline]
+    pub fn queue(
+        &mut self,
+        response: &Response,
+        unix_seconds: i64,
+        option: Option<&str>,
+        outbox: &mut Outbox,
+    ) -> u64 {
+        let mut write_head = |out: &mut Vec<u8>| {
+            self.begin(response.status, unix_seconds, out);
+            if let Some(option) = option {
+                out.extend_from_slice(option.as_bytes());
+            }
+            out.extend_from_slice(response.file_fields());
+            out.extend_from_slice(&response.fields);
+            out.extend_from_slice(b"\r\n");
+        };
+        if option.is_none()
+            && outbox.is_empty()
+            && let Some(entry) = response.whole_file()
+            && let Some(range) = entry.prefixed(unix_seconds, &mut write_head)
+        {
+            outbox.push_prefixed(entry.clone(), range, unix_seconds);
+            return outbox.queued() - response.content_length();
+        }
+        outbox.push_bytes(write_head);
+        let body_start = outbox.queued();
+        outbox.push_body(response);
+        body_start
     }
 
     fn renew(&mut self, unix_seconds: i64) {
