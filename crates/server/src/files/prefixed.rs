@@ -48,7 +48,7 @@ impl Prefixed {
 
     /// Puts another head before the body. After an error there is none.
     pub fn renew(&mut self, version: i64, prefix: &[u8]) -> Result<(), Errno> {
-        self.version = i64::MIN;
+        (self.version, self.prefix_bytes) = (i64::MIN, 0);
         let length = prefix.len() as u64;
         let start = self.body_start.checked_sub(length).ok_or(Errno::FBIG)?;
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -124,5 +124,7 @@ mod tests {
         assert!(!copy.can_send(&begun, 1));
         assert!(copy.can_send(&whole, 1));
         assert!(copy.can_send(&(whole.start + 4..whole.end), 1));
+        assert!(copy.renew(3, &[b'x'; 1 << 20]).is_err());
+        assert!(!copy.can_send(&whole, 2), "there is no head now");
     }
 }
