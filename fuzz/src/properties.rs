@@ -68,6 +68,10 @@ pub(crate) fn chunked(bytes: &[u8]) {
 pub(crate) fn target(bytes: &[u8]) {
     let _ = Target::parse(Method::Options, bytes);
     let _ = Target::parse(Method::Connect, bytes);
+    if bytes.contains(&0) {
+        // The head parser lets no raw NUL through; what matters here are encoded ones.
+        return;
+    }
     let path = Target::parse(Method::Get, bytes).map_or(bytes, |target| target.path);
     let mut scratch = Vec::new();
     let Ok(path) = target::canonical(path, &mut scratch) else { return };
@@ -78,16 +82,14 @@ pub(crate) fn target(bytes: &[u8]) {
     for (number, segment) in rest.iter().enumerate() {
         assert!(!matches!(*segment, b"." | b".."));
         assert!(!segment.is_empty() || number + 1 == rest.len());
-        assert!(!bytes.contains(&b'%') || !segment.contains(&0));
+        assert!(!segment.contains(&0));
     }
     let _ = target::is_hidden(&path);
     let mut url = Vec::new();
     target::encode(&path, &mut url);
     assert!(url.is_ascii());
-    if !path.contains(&0) {
-        let mut again = Vec::new();
-        assert_eq!(target::canonical(&url, &mut again), Ok(&path[..]));
-    }
+    let mut again = Vec::new();
+    assert_eq!(target::canonical(&url, &mut again), Ok(&path[..]));
 }
 
 /// Selected ranges lie within the file, do not touch one another, and are no more than all of it.

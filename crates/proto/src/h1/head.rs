@@ -14,6 +14,9 @@ use crate::scan;
 use crate::status::Status;
 use crate::target::Target;
 
+/// The longest method, in bytes; the registry's longest has 17.
+const METHOD_BYTES_MAX: usize = 32;
+
 /// How much a head may bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -138,10 +141,12 @@ fn request<'a>(
         // An empty line that a client put after the body before (RFC 9112 §2.2).
         cursor.line_end(Refusal::StartLine)?;
     }
-    let line = line_within(cursor, limits)?;
-    let (method_text, target_text) = method_and_target(&mut cursor, line)?;
-    let version = version(&mut cursor)?;
-    cursor.line_end(Refusal::StartLine)?;
+    let (method_text, target_text, version) = within_line(&mut cursor, limits, |line| {
+        let (method, target) = method_and_target(line)?;
+        let version = version(line)?;
+        line.line_end(Refusal::StartLine)?;
+        Ok((method, target, version))
+    })?;
     field_lines(&mut cursor, table, limits)?;
 
     let fields = Fields::new(bytes, table);
@@ -171,17 +176,19 @@ fn response<'a>(
     method: Method,
 ) -> Result<ResponseHead<'a>, Stop> {
     let mut cursor = Cursor { bytes, at: 0 };
-    line_within(cursor, limits)?;
-    let version = version(&mut cursor)?;
-    cursor.expect(b" ", Refusal::StartLine)?;
-    let status = status(&mut cursor)?;
-    // The space after the code is required even where no phrase follows; many leave it out.
-    let mut reason: &[u8] = b"";
-    if cursor.peek()? == b' ' {
-        cursor.at += 1;
-        reason = cursor.take(scan::value_end(bytes, cursor.at) - cursor.at);
-    }
-    cursor.line_end(Refusal::StartLine)?;
+    let (version, status, reason) = within_line(&mut cursor, limits, |line| {
+        let version = version(line)?;
+        line.expect(b" ", Refusal::StartLine)?;
+        let status = status(line)?;
+        // The space after the code is required even where no phrase follows; many leave it out.
+        let mut reason: &[u8] = b"";
+        if line.peek()? == b' ' {
+            line.at += 1;
+            reason = line.take(scan::value_end(line.bytes, line.at) - line.at);
+        }
+        line.line_end(Refusal::StartLine)?;
+        Ok((version, status, reason))
+    })?;
     field_lines(&mut cursor, table, limits)?;
 
     let fields = Fields::new(bytes, table);
@@ -190,45 +197,48 @@ fn response<'a>(
     Ok(ResponseHead { version, status, reason, fields, framing, persistent, length: cursor.at })
 }
 
-/// Refuses a start line that is longer than the limit, whether or not its end has come. Returns
-/// what there is of it within the limit.
+/// Has `parse` read a start line, which may not go on behind the limit. What is wrong within it is
+/// said first, so that the refusal does not hang on how much has come.
 #[inline]
-fn line_within<'a>(cursor: Cursor<'a>, limits: &Limits) -> Result<&'a [u8], Stop> {
-    let rest = cursor.rest();
-    let (window, is_full) = match rest.get(..limits.line_bytes_max + 2) {
-        Some(window) => (window, true),
-        None => (rest, false),
-    };
-    match memchr::memchr(b'\n', window) {
-        Some(end) => Ok(window.get(..end).unwrap_or_default()),
-        None if is_full => Err(Refusal::LineTooLong.into()),
-        None => Ok(window),
+fn within_line<'a, T>(
+    cursor: &mut Cursor<'a>,
+    limits: &Limits,
+    parse: impl FnOnce(&mut Cursor<'a>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    let whole = cursor.bytes;
+    let window = whole.get(..cursor.at + limits.line_bytes_max + 2);
+    cursor.bytes = window.unwrap_or(whole);
+    let parsed = parse(cursor);
+    cursor.bytes = whole;
+    match parsed {
+        Err(Stop::Partial) if window.is_some() => Err(Refusal::LineTooLong.into()),
+        parsed => parsed,
     }
 }
 
 #[inline]
-fn method_and_target<'a>(
-    cursor: &mut Cursor<'a>,
-    line: &[u8],
-) -> Result<(&'a [u8], &'a [u8]), Stop> {
-    let method_length = scan::run_of(line, scan::is_token);
-    match (line.get(method_length), method_length) {
-        (None, _) => return Err(Stop::Partial),
-        (Some(b' '), 1..=32) => {}
-        _ => return Err(Refusal::StartLine.into()),
+fn method_and_target<'a>(line: &mut Cursor<'a>) -> Result<(&'a [u8], &'a [u8]), Stop> {
+    let method = word(line, scan::is_token)?;
+    if method.len() > METHOD_BYTES_MAX {
+        return Err(Refusal::StartLine.into());
     }
-    let method = cursor.take(method_length);
-    cursor.at += 1;
-    let rest = line.get(method_length + 1..).unwrap_or_default();
-    let target_length = scan::run_of(rest, scan::is_target);
-    match (rest.get(target_length), target_length) {
-        (None, _) => return Err(Stop::Partial),
-        (Some(b' '), 1..) => {}
-        _ => return Err(Refusal::StartLine.into()),
+    Ok((method, word(line, scan::is_target)?))
+}
+
+/// Takes bytes of that class and the one space that has to follow.
+#[inline]
+fn word<'a>(line: &mut Cursor<'a>, class: impl Fn(u8) -> bool) -> Result<&'a [u8], Stop> {
+    let rest = line.rest();
+    let length = scan::run_of(rest, class);
+    match rest.get(length) {
+        None => Err(Stop::Partial),
+        Some(b' ') if length > 0 => {
+            let word = line.take(length);
+            line.at += 1;
+            Ok(word)
+        }
+        Some(_) => Err(Refusal::StartLine.into()),
     }
-    let target = cursor.take(target_length);
-    cursor.at += 1;
-    Ok((method, target))
 }
 
 #[inline]
@@ -485,7 +495,9 @@ mod tests {
     fn limits_hold_for_unfinished_heads_too() {
         let line = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "a".repeat(300));
         assert_eq!(request(line.as_bytes()), Err(Refusal::LineTooLong));
-        assert_eq!(request(&[b'a'; 300]), Err(Refusal::StartLine).or(Err(Refusal::LineTooLong)));
+        assert_eq!(request(&[b'a'; 300]), Err(Refusal::LineTooLong));
+        let wrong = [&b"GET / HTTP/9.9"[..], &[b'a'; 300]].concat();
+        assert_eq!(request(&wrong), Err(Refusal::Version));
         let value = format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "b".repeat(500));
         assert_eq!(request(value.as_bytes()), Err(Refusal::HeadTooLarge));
         let name = format!("GET / HTTP/1.1\r\nHost: a\r\n{}", "b".repeat(500));
