@@ -2,6 +2,7 @@
 //! where one is not of that form.
 
 use crate::server::PATIENCE;
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -78,6 +79,13 @@ impl Answer {
     }
 }
 
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = &self.body[..self.body.len().min(200)];
+        write!(f, "{:?}, {:?}, {:?}", self.status_line, self.lines, String::from_utf8_lossy(start))
+    }
+}
+
 impl Client {
     /// Connects.
     pub(crate) fn new(address: SocketAddr) -> Client {
@@ -144,6 +152,11 @@ impl Client {
     pub(crate) fn body(&mut self, length: usize) -> io::Result<Vec<u8>> {
         self.fill(length)?;
         Ok(self.received.drain(..length).collect())
+    }
+
+    /// How many bytes have been received and not been asked for yet.
+    pub(crate) fn buffered(&self) -> usize {
+        self.received.len()
     }
 
     /// Reads until the server ends the connection: what came before that. A reset is an error.

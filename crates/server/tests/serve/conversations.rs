@@ -107,21 +107,21 @@ impl Scene {
         }
         let next = AtomicUsize::new(0);
         let failures = Mutex::new(BTreeMap::new());
+        let lock = || failures.lock().expect("nobody panics with it");
+        let hold_next = || {
+            let (conversation, way) = tries.get(next.fetch_add(1, Ordering::Relaxed))?;
+            // The first of many cuts tells enough.
+            if !lock().contains_key(&conversation.name)
+                && let Err(error) = self.run(conversation, *way)
+            {
+                lock()
+                    .insert(&conversation.name, format!("{}, {way:?}: {error}", conversation.name));
+            }
+            Some(())
+        };
         std::thread::scope(|scope| {
             for _ in 0..PLAYERS {
-                scope.spawn(|| {
-                    while let Some((conversation, way)) =
-                        tries.get(next.fetch_add(1, Ordering::Relaxed))
-                    {
-                        if let Err(error) = self.run(conversation, *way) {
-                            let mut failures = failures.lock().expect("nobody panics with it");
-                            // The first of many cuts tells enough.
-                            failures.entry(&conversation.name).or_insert_with(|| {
-                                format!("{}, {way:?}: {error}", conversation.name)
-                            });
-                        }
-                    }
-                });
+                scope.spawn(|| while hold_next().is_some() {});
             }
         });
         let failures = failures.into_inner().expect("nobody panicked with it");
@@ -174,7 +174,7 @@ impl Scene {
                     failed(&format!("instead of {:?}", expected.status_line), error)
                 })?;
                 self.check(conversation, expected, &answer)
-                    .map_err(|error| format!("{error}\n  in {answer:?}"))?;
+                    .map_err(|error| format!("{error}\n  in {answer}"))?;
             }
         }
         if conversation.kept == Some(true) && !conversation.half_close {

@@ -12,5 +12,9 @@ mod scratch;
 mod server;
 mod site;
 
+mod changes;
+mod clients;
 mod conversations;
+mod escape;
+mod limits;
 mod process;
