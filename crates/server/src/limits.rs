@@ -62,7 +62,7 @@ impl Default for Limits {
                 },
                 missing: CacheLimits { bytes_max: 1 << 20, entries_max: 1024, descriptors_max: 0 },
                 memory_bytes_max: 16 << 10,
-                snapshot_bytes_max: 1 << 20,
+                snapshot_bytes_max: 16 << 20,
                 watches_max: 4096,
             },
             head_timeout_ms: 10_000,

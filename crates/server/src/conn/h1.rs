@@ -72,7 +72,10 @@ enum Stage {
     Discard(Box<Discard>),
     /// Nothing: what still comes is thrown away, so that the client reads our last answer before
     /// it learns that the connection is closed (RFC 9112 §9.6).
-    Linger { until_ms: u64 },
+    Linger {
+        /// In monotonic milliseconds; `None` until the last answer is written.
+        until_ms: Option<u64>,
+    },
     /// Nothing.
     Closed,
 }
@@ -133,6 +136,10 @@ impl Connection {
         loop {
             if !desk.outbox.is_empty() {
                 if desk.outbox.poll_flush(cx, &self.stream)?.is_pending() {
+                    if let Stage::Closed = state.stage {
+                        // Whatever comes while it is written must not cost the client its end.
+                        state.linger();
+                    }
                     if self.is_in_time(desk, state)? {
                         return Ok(());
                     }
@@ -141,9 +148,12 @@ impl Connection {
                 state.transfer.end();
                 desk.finish_lines(false);
             }
-            match state.stage {
+            match &mut state.stage {
                 Stage::Closed => return Err(io::ErrorKind::ConnectionAborted.into()),
-                Stage::Linger { .. } if state.thrown_away == 0 => self.stream.end_writing()?,
+                Stage::Linger { until_ms: until_ms @ None } => {
+                    self.stream.end_writing()?;
+                    *until_ms = Some(desk.context.now_ms + self.worker.limits().linger_timeout_ms);
+                }
                 _ => {}
             }
             if turns > 0 && !self.stream.is_registered() {
@@ -223,7 +233,7 @@ impl Connection {
                                 state.stage = Stage::Closed;
                             }
                         }
-                        Progress::Hopeless => state.linger(desk, limits),
+                        Progress::Hopeless => state.linger(),
                     }
                 }
                 Stage::Linger { .. } => {
@@ -233,7 +243,7 @@ impl Connection {
                         state.stage = Stage::Closed;
                     }
                 }
-                Stage::Closed => at = total,
+                Stage::Closed => state.linger(),
             }
         }
         let rest = desk.input.get(at..total).unwrap_or_default();
@@ -302,7 +312,7 @@ impl Connection {
                 state.thrown_away = 0;
                 state.stage = Stage::Discard(Box::new(body));
             }
-            None if request.has_content => state.linger(desk, limits),
+            None if request.has_content => state.linger(),
             _ if close => state.stage = Stage::Closed,
             _ => {}
         }
@@ -331,7 +341,7 @@ impl Connection {
             let body = body_start..desk.outbox.queued();
             desk.journal.begin(recorder, &facts, body, clock::monotonic_us());
         }
-        state.linger(desk, self.worker.limits());
+        state.linger();
     }
 
     /// Sets the deadline for what the connection waits for, and looks whether it has passed. False
@@ -377,8 +387,9 @@ impl Connection {
                 }
             }
             Stage::Linger { until_ms } => {
-                deadline.set(*until_ms);
-                if now_ms >= *until_ms { timed_out() } else { Ok(true) }
+                let until_ms = until_ms.unwrap_or(now_ms);
+                deadline.set(until_ms);
+                if now_ms >= until_ms { timed_out() } else { Ok(true) }
             }
             Stage::Closed => timed_out(),
         }
@@ -411,10 +422,11 @@ impl State {
         self.input.is_empty() && matches!(self.stage, Stage::Head)
     }
 
+    /// Has the connection close politely when the last answer is written.
     #[cold]
-    fn linger(&mut self, desk: &Desk, limits: &Limits) {
+    fn linger(&mut self) {
         self.thrown_away = 0;
-        self.stage = Stage::Linger { until_ms: desk.context.now_ms + limits.linger_timeout_ms };
+        self.stage = Stage::Linger { until_ms: None };
     }
 }
 

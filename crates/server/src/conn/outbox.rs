@@ -8,6 +8,7 @@ use crate::files::content::Content;
 use crate::files::view::Held;
 use crate::response::{Response, Segment};
 use serval_net::stream::Stream;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::ops::Range;
@@ -20,6 +21,16 @@ const COPY_BYTES_MAX: u64 = 4 << 10;
 
 /// How much of a file is handed to the kernel at a time.
 const FILE_CHUNK_BYTES: u64 = 1 << 20;
+
+/// How much of a large file is copied at a time.
+const LARGE_CHUNK_BYTES: usize = 128 << 10;
+
+thread_local! {
+    /// Where pieces of large files are copied to on their way. Sent by reference, pages of the
+    /// file would go on changing until the client has read them: a file that is cut short has
+    /// zeros written into them.
+    static LARGE_CHUNK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// How many runs of bytes one write gathers.
 const SLICES_MAX: usize = 32;
@@ -257,14 +268,16 @@ fn poll_file(
         Some(Content::Snapshot(copy)) => {
             stream.poll_send_file(cx, copy.as_fd(), range.start, length)
         }
-        Some(Content::Large(file)) => {
-            let count = ready!(stream.poll_send_file(cx, file.fd(), range.start, length))?;
+        Some(Content::Large(file)) => LARGE_CHUNK.with_borrow_mut(|buffer| {
+            buffer.resize(LARGE_CHUNK_BYTES, 0);
+            let buffer = buffer.get_mut(..length.min(LARGE_CHUNK_BYTES)).unwrap_or_default();
+            let count = rustix::io::pread(file.fd(), &mut *buffer, range.start)?;
             if count == 0 || !file.is_intact() {
                 entry.kill();
                 return Poll::Ready(abort(stream).map(|()| 0));
             }
-            Poll::Ready(Ok(count))
-        }
+            stream.poll_write(cx, buffer.get(..count).unwrap_or_default(), false)
+        }),
         Some(Content::Memory(_)) | None => Poll::Ready(Err(io::ErrorKind::InvalidData.into())),
     }
 }

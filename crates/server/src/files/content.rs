@@ -1,8 +1,8 @@
 //! What an entry sends: bytes in memory, a snapshot that the kernel holds, or the file itself.
 //!
 //! Small and middling files are copied when they enter the cache, so that nothing that happens to
-//! the file can reach an answer under way. A large one is sent from its descriptor and looked at
-//! again after each piece: see [`LargeFile::is_intact`].
+//! the file can reach an answer under way. A large one is copied piece by piece as it is sent, and
+//! looked at again after each: see [`LargeFile::is_intact`].
 
 use rustix::fs::{self, MemfdFlags};
 use std::io;
@@ -72,7 +72,7 @@ impl LargeFile {
         self.fd.as_fd()
     }
 
-    /// Whether what has been sent of the file so far is of the version that its head announced.
+    /// Whether what has been read of the file so far is of the version that its head announced.
     /// A file that has only grown is: what was announced still stands in it, as samples of it
     /// show. One that has shrunk, or was written over in place, is not.
     pub fn is_intact(&self) -> bool {
