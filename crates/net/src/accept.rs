@@ -49,13 +49,12 @@ impl Gate {
         self.open.load(Ordering::Relaxed)
     }
 
-    fn has_room(&self) -> bool {
-        self.open() < self.connections_max
-    }
-
-    fn admit(&self) -> Admission {
-        self.open.fetch_add(1, Ordering::Relaxed);
-        Admission(Arc::clone(&self.open))
+    /// A place, if there is one. Taken before a connection is accepted: workers that only looked
+    /// could both find the last one.
+    fn admit(&self) -> Option<Admission> {
+        let before = self.open.fetch_add(1, Ordering::Relaxed);
+        let admission = Admission(Arc::clone(&self.open));
+        (before < self.connections_max).then_some(admission)
     }
 }
 
@@ -76,16 +75,17 @@ pub async fn accept(
     let socket = sys::register(socket, Interest::READABLE)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     loop {
-        if !gate.has_room() {
-            tokio::time::sleep(PAUSE).await;
-            continue;
-        }
         let mut ready = socket.readable().await?;
         let mut shortage = None;
+        let mut is_full = false;
         for _ in 0..BATCH {
+            let Some(admission) = gate.admit() else {
+                is_full = true;
+                break;
+            };
             match acceptfrom_with(socket.get_ref(), flags) {
                 Ok((connection, address)) => {
-                    take(Stream::bare(connection), peer(address), gate.admit());
+                    take(Stream::bare(connection), peer(address), admission);
                 }
                 Err(Errno::WOULDBLOCK) => {
                     ready.clear_ready();
@@ -98,9 +98,6 @@ pub async fn accept(
                 // The connection failed before it was accepted (accept(2)): on to the next.
                 Err(_) => {}
             }
-            if !gate.has_room() {
-                break;
-            }
         }
         drop(ready);
         match shortage {
@@ -108,6 +105,7 @@ pub async fn accept(
                 report(&error);
                 tokio::time::sleep(PAUSE).await;
             }
+            None if is_full => tokio::time::sleep(PAUSE).await,
             None => tokio::task::yield_now().await,
         }
     }
