@@ -107,7 +107,7 @@ impl Case {
                 let (version, status) = (name(head.version), head.status.0);
                 let reason = head.reason.escape_ascii();
                 let start = format!("{version} {status} {reason} {:?}", head.framing);
-                (summary(start, head.persistent, &head.fields), head.length)
+                (summary(&start, head.persistent, &head.fields), head.length)
             }));
         }
         let head = head::parse_request(bytes, &mut table, &limits)?;
@@ -115,7 +115,7 @@ impl Case {
             let (method, target) =
                 (head.method_text.escape_ascii(), head.target_text.escape_ascii());
             let start = format!("{method} {target} {} {:?}", name(head.version), head.framing);
-            (summary(start, head.persistent, &head.fields), head.length)
+            (summary(&start, head.persistent, &head.fields), head.length)
         }))
     }
 }
@@ -127,7 +127,7 @@ fn name(version: Version) -> &'static str {
     }
 }
 
-fn summary(start: String, persistent: bool, fields: &Fields<'_>) -> String {
+fn summary(start: &str, persistent: bool, fields: &Fields<'_>) -> String {
     let mut text = format!("= {start} {}", if persistent { "kept" } else { "closed" });
     for line in fields.lines() {
         text += &format!("\n+ {}: {}", line.name.escape_ascii(), line.value.escape_ascii());
