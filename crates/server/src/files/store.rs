@@ -128,8 +128,12 @@ impl Store {
     /// Whether the path still leads to the same version of the same file.
     fn is_unchanged(&self, entry: &Entry) -> bool {
         let Some(file) = entry.file() else { return false };
-        let located = self.locate(&self.root(), entry.path());
-        located.is_ok_and(|located| Stamp::of(&located.stat) == *file.stamp())
+        match self.locate(&self.root(), entry.path()) {
+            Ok(located) => Stamp::of(&located.stat) == *file.stamp(),
+            Err(error) if is_absence(error) || error == Errno::ACCESS => false,
+            // Out of descriptors, or a disk that fails: what is known is better than nothing.
+            Err(_) => true,
+        }
     }
 
     fn load(&self, path: &[u8], now_ms: u64) -> Result<Arc<Entry>, Errno> {
