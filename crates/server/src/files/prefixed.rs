@@ -10,6 +10,8 @@ use rustix::fs::{self, FallocateFlags, MemfdFlags, SeekFrom};
 use rustix::io::Errno;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// Such a copy.
 #[derive(Debug)]
@@ -26,6 +28,9 @@ pub struct Prefixed {
 impl Prefixed {
     /// Copies a file of `size` bytes.
     pub fn new(original: BorrowedFd<'_>, size: u64, charge: Charge) -> Result<Prefixed, Errno> {
+        if !has_single_pages() {
+            return Err(Errno::NOTSUP);
+        }
         let file = fs::memfd_create("serval", MemfdFlags::CLOEXEC)?;
         let body_start = rustix::param::page_size() as u64;
         fs::seek(&file, SeekFrom::Start(body_start))?;
@@ -77,6 +82,23 @@ impl Prefixed {
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// Whether memory files are made of single pages. A hole punched into a larger run of memory is
+/// written over with zeros instead, under what the kernel still sends from it
+/// (Documentation/admin-guide/mm/transhuge.rst, `shmem_enabled`).
+fn has_single_pages() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let base = Path::new("/sys/kernel/mm/transparent_hugepage");
+        let sizes = std::fs::read_dir(base).into_iter().flatten().flatten();
+        let settings = sizes.map(|size| size.path()).chain([base.to_owned()]);
+        settings.map(|folder| folder.join("shmem_enabled")).all(|setting| {
+            // A kernel without the setting has no such memory.
+            let text = std::fs::read_to_string(setting).unwrap_or_default();
+            !["[always]", "[within_size]", "[force]"].iter().any(|on| text.contains(on))
+        })
+    })
 }
 
 #[cfg(test)]
