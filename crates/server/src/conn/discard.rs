@@ -1,8 +1,8 @@
 //! A request's body that nobody asked for: read and thrown away, so that the request behind it
 //! can be read.
 
+use serval_proto::h1::Framing;
 use serval_proto::h1::chunked::{ChunkLimits, Chunked};
-use serval_proto::h1::{Framing, Refusal};
 
 /// What is left of such a body.
 #[derive(Debug)]
@@ -63,11 +63,6 @@ impl Discard {
                 if decoder.is_done() { Progress::Done(at) } else { Progress::More }
             }
         }
-    }
-
-    /// The status that says what is wrong, where a chunked body is.
-    pub fn refusal() -> Refusal {
-        Refusal::Chunk
     }
 }
 

@@ -4,7 +4,7 @@
 //! the file can reach an answer under way. A large one is copied piece by piece as it is sent, and
 //! looked at again after each: see [`LargeFile::is_intact`].
 
-use rustix::fs::{self, MemfdFlags};
+use rustix::fs::{self, MemfdFlags, SeekFrom};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -110,13 +110,15 @@ pub fn read(file: BorrowedFd<'_>, size: usize) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Copies a file of exactly `size` bytes to a memory file; `None` if it has fewer.
-pub fn snapshot(file: BorrowedFd<'_>, size: u64) -> io::Result<Option<OwnedFd>> {
+/// Copies a file of exactly `size` bytes to a memory file, where it begins at `start`; `None` if
+/// it has fewer.
+pub fn snapshot(file: BorrowedFd<'_>, size: u64, start: u64) -> io::Result<Option<OwnedFd>> {
     let copy = fs::memfd_create("serval", MemfdFlags::CLOEXEC)?;
+    // sendfile(2) appends at the copy's own position.
+    fs::seek(&copy, SeekFrom::Start(start))?;
     let mut offset = 0;
     while offset < size {
         let length = usize::try_from(size - offset).unwrap_or(usize::MAX);
-        // sendfile(2) appends at the copy's own position.
         if fs::sendfile(&copy, file, Some(&mut offset), length)? == 0 {
             return Ok(None);
         }

@@ -6,7 +6,8 @@
 //! page. Only one thread uses a copy, so that none can send in between.
 
 use super::cache::Charge;
-use rustix::fs::{self, FallocateFlags, MemfdFlags, SeekFrom};
+use super::content;
+use rustix::fs::{self, FallocateFlags};
 use rustix::io::Errno;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,16 +32,9 @@ impl Prefixed {
         if !has_single_pages() {
             return Err(Errno::NOTSUP);
         }
-        let file = fs::memfd_create("serval", MemfdFlags::CLOEXEC)?;
         let body_start = rustix::param::page_size() as u64;
-        fs::seek(&file, SeekFrom::Start(body_start))?;
-        let mut offset = 0;
-        while offset < size {
-            let length = usize::try_from(size - offset).unwrap_or(usize::MAX);
-            if fs::sendfile(&file, original, Some(&mut offset), length)? == 0 {
-                return Err(Errno::IO);
-            }
-        }
+        let copy = content::snapshot(original, size, body_start).map_err(|_| Errno::IO)?;
+        let file = copy.ok_or(Errno::IO)?;
         let end = body_start + size;
         Ok(Prefixed { file, body_start, end, prefix_bytes: 0, version: i64::MIN, _charge: charge })
     }
@@ -104,8 +98,8 @@ fn has_single_pages() -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::cache::{CacheLimits, Usage};
-    use super::super::content;
     use super::*;
+    use rustix::fs::MemfdFlags;
     use std::sync::Arc;
 
     const NO_LIMITS: CacheLimits =

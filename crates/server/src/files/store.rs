@@ -245,7 +245,7 @@ impl Store {
             Ok(bytes.map(|bytes| Content::Memory(bytes.into())))
         } else if size <= self.limits.snapshot_bytes_max {
             // Without memory files the file itself will do.
-            let copy = content::snapshot(file, size).ok().flatten();
+            let copy = content::snapshot(file, size, 0).ok().flatten();
             Ok(copy.map(Content::Snapshot))
         } else {
             Ok(None)
