@@ -1,0 +1,1 @@
+//! Carries a campaign out: plans the cells, starts peers, loads them, records.

@@ -1,0 +1,1 @@
+//! One self-contained HTML file, drawn from a campaign's directory.

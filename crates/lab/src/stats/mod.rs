@@ -1,0 +1,1 @@
+//! Statistics: histograms, bootstrap intervals, rank tests, change points.
