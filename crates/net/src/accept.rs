@@ -2,6 +2,7 @@
 
 use crate::stream::Stream;
 use crate::sys;
+use crate::timer::Timer;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with};
 use std::io;
@@ -73,6 +74,7 @@ pub async fn accept(
     report: impl Fn(&io::Error),
 ) -> io::Result<()> {
     let socket = sys::register(socket, Interest::READABLE)?;
+    let pause = Timer::new()?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     loop {
         let mut ready = socket.readable().await?;
@@ -103,9 +105,9 @@ pub async fn accept(
         match shortage {
             Some(error) => {
                 report(&error);
-                tokio::time::sleep(PAUSE).await;
+                pause.wait(PAUSE).await?;
             }
-            None if is_full => tokio::time::sleep(PAUSE).await,
+            None if is_full => pause.wait(PAUSE).await?,
             None => tokio::task::yield_now().await,
         }
     }

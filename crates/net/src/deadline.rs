@@ -4,7 +4,9 @@
 //! passed is woken and looks for itself what that means.
 
 use crate::clock;
+use crate::timer::Timer;
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
@@ -89,12 +91,12 @@ impl Deadlines {
     }
 
     /// A few times a second, while there are connections, calls `tick` and wakes those whose
-    /// deadline has passed. Never returns.
-    pub async fn sweep(&self, mut tick: impl FnMut()) {
+    /// deadline has passed. Returns only where that cannot go on.
+    pub async fn sweep(&self, timer: Timer, mut tick: impl FnMut()) -> io::Result<()> {
         loop {
             self.wanted.notified().await;
             while self.touched.replace(false) || !self.is_empty() {
-                tokio::time::sleep(SWEEP_INTERVAL).await;
+                timer.wait(SWEEP_INTERVAL).await?;
                 tick();
                 self.wake_due(clock::monotonic_ms());
             }

@@ -10,6 +10,7 @@ pub mod deadline;
 pub mod listen;
 pub mod signal;
 pub mod stream;
+pub mod timer;
 pub mod worker;
 
 mod sys;

@@ -12,7 +12,7 @@ const TASKS_PER_LOOK: u32 = 1024;
 
 /// Starts a thread called `name` and runs on it the future that `main` makes there. Tasks that it
 /// spawns with [`tokio::task::spawn_local`] run on the same thread and end with it.
-pub fn spawn<F: Future<Output = ()>>(
+pub fn spawn<F: Future<Output = io::Result<()>>>(
     name: String,
     cpu: Option<usize>,
     main: impl FnOnce() -> F + Send + 'static,
@@ -21,16 +21,14 @@ pub fn spawn<F: Future<Output = ()>>(
         if let Some(cpu) = cpu {
             pin_to(cpu)?;
         }
-        runtime()?.block_on(async move { main().await });
-        Ok(())
+        runtime()?.block_on(async move { main().await })
     })
 }
 
-/// A runtime for the thread that calls.
+/// A runtime for the thread that calls. It has no timers of its own: see [`crate::timer`].
 pub fn runtime() -> io::Result<LocalRuntime> {
     Builder::new_current_thread()
         .enable_io()
-        .enable_time()
         .event_interval(TASKS_PER_LOOK)
         .build_local(LocalOptions::default())
 }

@@ -13,6 +13,7 @@ use crate::response::Response;
 use serval_net::accept::{Gate, accept};
 use serval_net::clock;
 use serval_net::deadline::Deadlines;
+use serval_net::timer::Timer;
 use serval_proto::field::FieldTable;
 use std::cell::{Cell, RefCell, RefMut};
 use std::io;
@@ -81,8 +82,9 @@ pub struct Start {
 }
 
 /// Serves until told to stop and the last answer is written, or the time for that is up.
-pub async fn run(start: Start) {
+pub async fn run(start: Start) -> io::Result<()> {
     let Start { plan, sockets, gate, recorder, mut stop } = start;
+    let (sweep_timer, drain_timer) = (Timer::new()?, Timer::new()?);
     let worker = Rc::new(Worker::new(Arc::clone(&plan), recorder));
     let accepting: Vec<_> = sockets
         .into_iter()
@@ -102,13 +104,18 @@ pub async fn run(start: Start) {
         })
         .collect();
     let sweeping = Rc::clone(&worker);
-    tokio::task::spawn_local(async move { sweeping.deadlines.sweep(|| sweeping.tick()).await });
+    tokio::task::spawn_local(async move {
+        let tick = || sweeping.tick();
+        if let Err(error) = sweeping.deadlines.sweep(sweep_timer, tick).await {
+            eprintln!("serval: deadlines cannot be kept: {error}");
+        }
+    });
 
     let _ = stop.wait_for(|stop| *stop).await;
     for task in accepting {
         task.abort();
     }
-    worker.drain().await;
+    worker.drain(&drain_timer).await
 }
 
 /// Gives a connection its first turn at once: what came with it is often all there is.
@@ -178,13 +185,14 @@ impl Worker {
         desk.hand_over_lines();
     }
 
-    async fn drain(&self) {
+    async fn drain(&self, timer: &Timer) -> io::Result<()> {
         self.draining.set(true);
         self.deadlines.wake_all();
         let until_ms = clock::monotonic_ms() + self.limits().drain_timeout_ms;
         while !self.deadlines.is_empty() && clock::monotonic_ms() < until_ms {
-            tokio::time::sleep(DRAIN_LOOK).await;
+            timer.wait(DRAIN_LOOK).await?;
         }
+        Ok(())
     }
 }
 
