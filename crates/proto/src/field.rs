@@ -5,7 +5,9 @@
 //! to be kept by a worker and used for one head after another, so that reading a head allocates
 //! nothing.
 
-/// Declares the field names that the program itself asks for. All others are [`Name::Other`].
+use crate::scan::{self, Folded, NAME_BYTES_MAX};
+
+/// Declares the field names that the program knows. All others are [`Name::Other`].
 macro_rules! known_names {
     ($($variant:ident = $text:literal,)*) => {
         /// A field name that the program knows, compared without regard to case (RFC 9110 §5.1).
@@ -27,33 +29,39 @@ macro_rules! known_names {
             }
         }
 
-        /// Known names by their length, each with its first letter.
-        static BY_LENGTH: [[(u8, Name); 4]; 32] = {
-            let mut table = [[(0, Name::Other); 4]; 32];
+        /// Known names, folded, by their [`slot`]. That no two have the same is checked when this
+        /// is compiled.
+        static BY_SLOT: [(Folded, Name); SLOTS] = {
+            let mut table = [([0; 4], Name::Other); SLOTS];
             $({
-                let row = $text.len();
-                let mut column = 0;
-                while table[row][column].0 != 0 {
-                    column += 1;
-                }
-                table[row][column] = ($text.as_bytes()[0], Name::$variant);
+                let name = scan::folded($text.as_bytes());
+                let slot = slot(&name);
+                assert!(matches!(table[slot].1, Name::Other), "choose another factor for `slot`");
+                table[slot] = (name, Name::$variant);
             })*
             table
         };
     };
 }
 
+// Those that the program asks for, and those that clients send all the time: a name that is known
+// need not be checked byte by byte.
 known_names! {
     Accept = "accept",
     AcceptEncoding = "accept-encoding",
+    AcceptLanguage = "accept-language",
     Authorization = "authorization",
+    CacheControl = "cache-control",
     Connection = "connection",
     ContentEncoding = "content-encoding",
     ContentLength = "content-length",
     ContentType = "content-type",
+    Cookie = "cookie",
     Date = "date",
+    DoNotTrack = "dnt",
     Etag = "etag",
     Expect = "expect",
+    Forwarded = "forwarded",
     Host = "host",
     IfMatch = "if-match",
     IfModifiedSince = "if-modified-since",
@@ -63,42 +71,66 @@ known_names! {
     KeepAlive = "keep-alive",
     LastModified = "last-modified",
     Location = "location",
+    Origin = "origin",
+    Pragma = "pragma",
+    Priority = "priority",
     Range = "range",
     Referer = "referer",
+    SecChUa = "sec-ch-ua",
+    SecChUaMobile = "sec-ch-ua-mobile",
+    SecChUaPlatform = "sec-ch-ua-platform",
+    SecFetchDest = "sec-fetch-dest",
+    SecFetchMode = "sec-fetch-mode",
+    SecFetchSite = "sec-fetch-site",
+    SecFetchUser = "sec-fetch-user",
+    SecGpc = "sec-gpc",
+    Server = "server",
     Te = "te",
     Trailer = "trailer",
     TransferEncoding = "transfer-encoding",
     Upgrade = "upgrade",
+    UpgradeInsecureRequests = "upgrade-insecure-requests",
     UserAgent = "user-agent",
+    XForwardedFor = "x-forwarded-for",
+    XForwardedProto = "x-forwarded-proto",
+}
+
+/// How many slots there are: more than names, so that few of the others need a comparison.
+const SLOTS: usize = 128;
+
+/// A number below [`SLOTS`] for a name.
+#[inline]
+const fn slot(name: &Folded) -> usize {
+    // Chosen by trial.
+    const FACTOR: u64 = 0xbb76_59c2_723a_d467;
+    let [a, b, c, d] = *name;
+    let sum = a.wrapping_add(b.wrapping_mul(3)).wrapping_add(c.wrapping_mul(5));
+    let sum = sum.wrapping_add(d.wrapping_mul(9));
+    (sum.wrapping_mul(FACTOR) >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
 impl Name {
     /// The known name that `text` spells, in any case.
-    #[inline]
     pub fn of(text: &[u8]) -> Name {
-        let (Some(row), Some(first)) = (BY_LENGTH.get(text.len()), text.first()) else {
-            return Name::Other;
-        };
-        for (initial, name) in row {
-            // Most names are told apart by their first letter: only a likely one is compared.
-            if *initial == first | 0x20 && is_lower_of(name.as_str().as_bytes(), text) {
-                return *name;
-            }
-        }
-        Name::Other
+        let can_be_known = text.len() <= NAME_BYTES_MAX && text.iter().all(|byte| *byte >= b'-');
+        if can_be_known { Name::of_folded(&scan::folded(text)) } else { Name::Other }
     }
-}
 
-/// Whether `text` is `name`, which is as long and in lower case, in any case. Looks at all bytes
-/// without a branch for each. Only letters become a letter with that bit set, and only a carriage
-/// return besides the hyphen itself a hyphen: it is looked for apart.
-#[inline]
-fn is_lower_of(name: &[u8], text: &[u8]) -> bool {
-    let both = name.iter().zip(text);
-    let (unlike, lowest) = both.fold((0, u8::MAX), |(unlike, lowest), (name, byte)| {
-        (unlike | ((byte | 0x20) ^ name), lowest.min(*byte))
-    });
-    unlike == 0 && lowest >= b'-'
+    /// The known name at the start of a field line, and its length.
+    #[inline]
+    pub(crate) fn before_colon(line: &[u8]) -> Option<(Name, usize)> {
+        let (folded, length) = scan::name_before_colon(line)?;
+        match Name::of_folded(&folded) {
+            Name::Other => None,
+            name => Some((name, length)),
+        }
+    }
+
+    #[inline]
+    fn of_folded(folded: &Folded) -> Name {
+        let (name, known) = &BY_SLOT[slot(folded)];
+        if name == folded { *known } else { Name::Other }
+    }
 }
 
 /// One field line as offsets into the head's bytes. A head is at most 65,535 bytes long.
@@ -116,11 +148,11 @@ pub struct FieldTable {
     /// For each known name, one more than the index of its first line; 0 where there is none.
     first: [u8; Name::KNOWN],
     /// A bit for each known name that more than one line has.
-    repeated: u32,
+    repeated: u64,
 }
 
 // A bit for each name has to fit.
-const _: () = assert!(Name::KNOWN <= 32);
+const _: () = assert!(Name::KNOWN <= 64);
 
 impl FieldTable {
     /// The most lines that a table can hold, whatever the limits say.
@@ -151,7 +183,7 @@ impl FieldTable {
         self.spans.push(span);
         match self.first.get_mut(span.name as usize) {
             Some(first) if *first == 0 => *first = self.spans.len() as u8,
-            Some(_) => self.repeated |= 1 << span.name as u32,
+            Some(_) => self.repeated |= 1 << span.name as u64,
             None => {}
         }
     }
@@ -203,7 +235,7 @@ impl<'a> Fields<'a> {
     /// Whether more than one line has that known name.
     #[inline]
     pub fn is_repeated(&self, name: Name) -> bool {
-        self.table.repeated & 1_u32.checked_shl(name as u32).unwrap_or(0) != 0
+        self.table.repeated & 1_u64.checked_shl(name as u32).unwrap_or(0) != 0
     }
 
     /// The values of all lines of that known name, in order.
@@ -241,7 +273,7 @@ mod tests {
     fn names_are_found_in_any_case() {
         assert_eq!(Name::of(b"Host"), Name::Host);
         assert_eq!(Name::of(b"IF-NONE-MATCH"), Name::IfNoneMatch);
-        assert_eq!(Name::of(b"x-forwarded-for"), Name::Other);
+        assert_eq!(Name::of(b"x-forwarded-four"), Name::Other);
         assert_eq!(Name::of(b""), Name::Other);
         assert_eq!(Name::of(b"if\rmatch"), Name::Other);
         assert_eq!(Name::of(&[b'a'; 300]), Name::Other);
@@ -249,10 +281,12 @@ mod tests {
 
     #[test]
     fn every_known_name_finds_itself() {
-        for row in BY_LENGTH {
-            for (_, name) in row.into_iter().filter(|(initial, _)| *initial != 0) {
-                assert_eq!(Name::of(name.as_str().as_bytes()), name);
-            }
+        let known: Vec<Name> =
+            BY_SLOT.map(|(_, name)| name).into_iter().filter(|name| *name != Name::Other).collect();
+        assert_eq!(known.len(), Name::KNOWN);
+        for name in known {
+            assert_eq!(Name::of(name.as_str().as_bytes()), name);
+            assert_eq!(Name::of(name.as_str().to_ascii_uppercase().as_bytes()), name);
         }
     }
 

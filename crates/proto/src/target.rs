@@ -83,12 +83,8 @@ impl<'a> Target<'a> {
 /// or before us could take it for a separator.
 #[inline]
 pub fn canonical<'b>(path: &'b [u8], scratch: &'b mut Vec<u8>) -> Result<&'b [u8], TargetError> {
-    let mut after_slash = false;
-    for byte in path {
-        if *byte == b'%' || (after_slash && matches!(byte, b'/' | b'.')) {
-            return resolve(path, scratch);
-        }
-        after_slash = *byte == b'/';
+    if !scan::is_plain_path(path) {
+        return resolve(path, scratch);
     }
     match path {
         [b'/', ..] => Ok(path),

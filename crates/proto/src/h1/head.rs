@@ -218,18 +218,19 @@ fn within_line<'a, T>(
 
 #[inline]
 fn method_and_target<'a>(line: &mut Cursor<'a>) -> Result<(&'a [u8], &'a [u8]), Stop> {
-    let method = word(line, scan::is_token)?;
+    let length = scan::run_of(line.rest(), scan::is_token);
+    let method = word(line, length)?;
     if method.len() > METHOD_BYTES_MAX {
         return Err(Refusal::StartLine.into());
     }
-    Ok((method, word(line, scan::is_target)?))
+    let length = scan::target_end(line.rest());
+    Ok((method, word(line, length)?))
 }
 
-/// Takes bytes of that class and the one space that has to follow.
+/// Takes `length` bytes and the one space that has to follow.
 #[inline]
-fn word<'a>(line: &mut Cursor<'a>, class: impl Fn(u8) -> bool) -> Result<&'a [u8], Stop> {
+fn word<'a>(line: &mut Cursor<'a>, length: usize) -> Result<&'a [u8], Stop> {
     let rest = line.rest();
-    let length = scan::run_of(rest, class);
     match rest.get(length) {
         None => Err(Stop::Partial),
         Some(b' ') if length > 0 => {
@@ -305,7 +306,7 @@ fn field_lines(
 #[inline]
 fn field_line(cursor: &mut Cursor<'_>, table: &mut FieldTable) -> Result<bool, Stop> {
     let rest = cursor.rest();
-    let name_length = scan::run_of(rest, scan::is_token);
+    let (known, name_length) = field_name(rest);
     match rest.get(name_length) {
         Some(b':') if name_length > 0 => {}
         None => return Err(Stop::Partial),
@@ -317,8 +318,7 @@ fn field_line(cursor: &mut Cursor<'_>, table: &mut FieldTable) -> Result<bool, S
         Some(_) => return Err(Refusal::FieldName.into()),
     }
     let name_start = cursor.at;
-    let name = cursor.take(name_length);
-    cursor.at += 1;
+    cursor.at += name_length + 1;
     let blanks = scan::run_of(cursor.rest(), |byte| matches!(byte, b' ' | b'\t'));
     let value_start = cursor.at + blanks;
     let value_end = scan::value_end(cursor.bytes, value_start);
@@ -326,12 +326,22 @@ fn field_line(cursor: &mut Cursor<'_>, table: &mut FieldTable) -> Result<bool, S
     cursor.line_end(Refusal::FieldValue)?;
     let value = scan::trim_end(cursor.bytes.get(value_start..value_end).unwrap_or_default());
     let span = Span {
-        name: Name::of(name),
+        name: known,
         name_at: (name_start as u16, (name_start + name_length) as u16),
         value_at: (value_start as u16, (value_start + value.len()) as u16),
     };
     table.push(span);
     Ok(false)
+}
+
+/// The name that `line` begins with, and how many bytes of it can be in a name. One that is known
+/// has none but those.
+#[inline]
+fn field_name(line: &[u8]) -> (Name, usize) {
+    Name::before_colon(line).unwrap_or_else(|| {
+        let length = scan::run_of(line, scan::is_token);
+        (Name::of(line.get(..length).unwrap_or_default()), length)
+    })
 }
 
 /// One valid Host on HTTP/1.1, at most one on 1.0, and the same authority in the target
