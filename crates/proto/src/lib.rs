@@ -10,6 +10,7 @@ pub mod date;
 pub mod etag;
 pub mod field;
 pub mod h1;
+pub mod h2;
 pub mod host;
 pub mod media_type;
 pub mod method;
