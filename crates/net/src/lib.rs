@@ -11,6 +11,8 @@ pub mod listen;
 pub mod signal;
 pub mod stream;
 pub mod timer;
+pub mod tls;
 pub mod worker;
 
+mod socket;
 mod sys;

@@ -1,6 +1,8 @@
-//! Signals that ask the program to end.
+//! Signals: those that ask the program to end, and the one to read its files again.
 
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGTERM and SIGINT, which mean the same here.
@@ -27,5 +29,27 @@ impl Stop {
             if terminate.is_ready() { terminate } else { interrupt }
         })
         .await;
+    }
+}
+
+/// SIGHUP.
+#[derive(Debug)]
+pub struct Hangup(Signal);
+
+impl Hangup {
+    /// Takes the signal over from its default action. Needs a runtime around it.
+    pub fn listen() -> io::Result<Hangup> {
+        signal(SignalKind::hangup()).map(Hangup)
+    }
+
+    /// Waits for the next one, but only until `other` is done: whether it came.
+    pub async fn within<T>(&mut self, mut other: Pin<&mut impl Future<Output = T>>) -> bool {
+        std::future::poll_fn(|cx| {
+            if self.0.poll_recv(cx).is_ready() {
+                return Poll::Ready(true);
+            }
+            other.as_mut().poll(cx).map(|_| false)
+        })
+        .await
     }
 }

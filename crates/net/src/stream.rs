@@ -1,38 +1,18 @@
-//! One connection's socket: reads into a buffer that the caller lends, writes that say how far they
-//! got, files sent without passing through the program.
-//!
-//! A stream is *bare* at first: it has a socket but no place in the runtime. A request often comes
-//! with the connection, and one that is answered and closed at once then never costs a
-//! registration. Later a TLS session will stand behind the same calls.
+//! One connection, plain or encrypted, behind the same calls: reads into a buffer that the caller
+//! lends, writes that say how far they got, files sent with as little copying as there can be.
 
-use crate::sys;
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
+use crate::socket::Socket;
+use crate::tls::session::{Handshake, Session};
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::task::{Context, Poll, ready};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::task::{Context, Poll};
 
-/// A connected stream socket that never blocks.
+/// A connection that never blocks.
 #[derive(Debug)]
 pub struct Stream {
     socket: Socket,
-}
-
-#[derive(Debug)]
-enum Socket {
-    Bare(OwnedFd),
-    Registered(AsyncFd<OwnedFd>),
-    /// While it is being registered, and for ever if that failed.
-    Gone,
-}
-
-/// Which readiness a call waits for.
-#[derive(Clone, Copy)]
-enum Direction {
-    Read,
-    Write,
+    tls: Option<Box<RefCell<Session>>>,
 }
 
 impl Stream {
@@ -41,35 +21,56 @@ impl Stream {
     ///
     /// `socket` has to be non-blocking.
     pub fn bare(socket: OwnedFd) -> Stream {
-        Stream { socket: Socket::Bare(socket) }
+        Stream { socket: Socket::Bare(socket), tls: None }
+    }
+
+    /// Has all that follows encrypted, once [`Stream::poll_handshake`] is done.
+    pub fn encrypt(&mut self, session: Session) {
+        self.tls = Some(Box::new(RefCell::new(session)));
+    }
+
+    /// Goes back to plain text: for a peer that does not speak TLS and shall be told so.
+    pub fn give_up_encryption(&mut self) {
+        self.tls = None;
+    }
+
+    /// Goes on with the handshake; at once done where nothing is encrypted.
+    pub fn poll_handshake(&self, cx: &mut Context<'_>) -> Poll<Result<(), Handshake>> {
+        match &self.tls {
+            Some(session) => session.borrow_mut().poll_handshake(cx, &self.socket),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// The protocol that was agreed on in the handshake (ALPN, RFC 7301), if one was.
+    pub fn protocol(&self) -> Option<Vec<u8>> {
+        self.tls.as_ref()?.borrow().protocol()
+    }
+
+    /// Whether what is written is encrypted.
+    #[inline]
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// Gives the stream a place in this thread's runtime.
     pub fn register(&mut self) -> io::Result<()> {
-        self.socket = match std::mem::replace(&mut self.socket, Socket::Gone) {
-            Socket::Bare(socket) => {
-                let interest = Interest::READABLE | Interest::WRITABLE;
-                Socket::Registered(sys::register(socket, interest)?)
-            }
-            other => other,
-        };
-        Ok(())
+        self.socket.register()
     }
 
     /// Whether the runtime wakes whoever waits for this stream.
     #[inline]
     pub fn is_registered(&self) -> bool {
-        matches!(self.socket, Socket::Registered(_))
+        self.socket.is_registered()
     }
 
     /// Reads what is there, at most `buffer.len()` bytes; 0 when the peer has ended its side.
     #[inline]
     pub fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        let wanted = buffer.len();
-        self.poll_with(cx, Direction::Read, wanted, |socket| {
-            let (read, _) = rustix::net::recv(socket, &mut *buffer, RecvFlags::empty())?;
-            Ok(read)
-        })
+        match &self.tls {
+            None => self.socket.poll_read(cx, buffer),
+            Some(session) => session.borrow_mut().poll_read(cx, &self.socket, buffer),
+        }
     }
 
     /// Writes what the socket takes of `bytes`. `more` says that other bytes follow at once, so
@@ -81,9 +82,10 @@ impl Stream {
         bytes: &[u8],
         more: bool,
     ) -> Poll<io::Result<usize>> {
-        self.poll_with(cx, Direction::Write, bytes.len(), |socket| {
-            rustix::net::send(socket, bytes, flags(more))
-        })
+        match &self.tls {
+            None => self.socket.poll_write(cx, bytes, more),
+            Some(session) => session.borrow_mut().poll_write(cx, &self.socket, bytes, more),
+        }
     }
 
     /// Writes what the socket takes of several runs of bytes.
@@ -94,15 +96,15 @@ impl Stream {
         slices: &[IoSlice<'_>],
         more: bool,
     ) -> Poll<io::Result<usize>> {
-        let wanted = slices.iter().map(|slice| slice.len()).sum();
-        self.poll_with(cx, Direction::Write, wanted, |socket| {
-            let mut control = SendAncillaryBuffer::default();
-            rustix::net::sendmsg(socket, slices, &mut control, flags(more))
-        })
+        match &self.tls {
+            None => self.socket.poll_write_vectored(cx, slices, more),
+            Some(session) => session.borrow_mut().poll_gathered(cx, &self.socket, slices, more),
+        }
     }
 
-    /// Sends at most `length` bytes of `file` from `offset` on, without copying them through the
-    /// program (sendfile(2)). 0 when the file ends at or before `offset`.
+    /// Sends at most `length` bytes of `file` from `offset` on; without copying them through the
+    /// program where nothing is encrypted (sendfile(2)). 0 when the file ends at or before
+    /// `offset`.
     #[inline]
     pub fn poll_send_file(
         &self,
@@ -111,92 +113,39 @@ impl Stream {
         offset: u64,
         length: usize,
     ) -> Poll<io::Result<usize>> {
-        // A short count may be the end of the file or one chunk of it: it says nothing about the
-        // socket, whose next refusal will.
-        self.poll_with(cx, Direction::Write, 0, |socket| {
-            let mut from = offset;
-            rustix::fs::sendfile(socket, file, Some(&mut from), length)
-        })
+        match &self.tls {
+            None => self.socket.poll_send_file(cx, file, offset, length),
+            Some(session) => {
+                session.borrow_mut().poll_send_file(cx, &self.socket, file, offset, length)
+            }
+        }
+    }
+
+    /// Writes what a session still holds of what it has taken. A plain stream holds nothing.
+    #[inline]
+    pub fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &self.tls {
+            None => Poll::Ready(Ok(())),
+            Some(session) => session.borrow_mut().poll_flush(cx, &self.socket),
+        }
     }
 
     /// Tells the peer that nothing more will be written.
     pub fn end_writing(&self) -> io::Result<()> {
-        Ok(rustix::net::shutdown(self.fd()?, Shutdown::Write)?)
+        if let Some(session) = &self.tls {
+            session.borrow_mut().say_goodbye(&self.socket);
+        }
+        self.socket.end_writing()
     }
 
     /// Makes the close to come a reset: the peer must not take what it has got for the whole.
     pub fn reset_on_close(&self) -> io::Result<()> {
-        let zero = Some(std::time::Duration::ZERO);
-        Ok(rustix::net::sockopt::set_socket_linger(self.fd()?, zero)?)
+        self.socket.reset_on_close()
     }
 
     /// How many of the bytes written the peer has not acknowledged.
     pub fn unacknowledged_bytes(&self) -> io::Result<u64> {
-        Ok(sys::unacknowledged_bytes(self.fd()?)?)
-    }
-
-    fn fd(&self) -> io::Result<BorrowedFd<'_>> {
-        match &self.socket {
-            Socket::Bare(socket) => Ok(socket.as_fd()),
-            Socket::Registered(socket) => Ok(socket.get_ref().as_fd()),
-            Socket::Gone => Err(io::ErrorKind::NotConnected.into()),
-        }
-    }
-
-    /// Makes `call` when the socket is ready for it. A call that did less than it wanted has
-    /// emptied (or filled) the socket: it is marked as not ready, which saves the call that would
-    /// only be told so.
-    #[inline]
-    fn poll_with(
-        &self,
-        cx: &mut Context<'_>,
-        direction: Direction,
-        wanted: usize,
-        mut call: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
-    ) -> Poll<io::Result<usize>> {
-        let socket = match &self.socket {
-            Socket::Registered(socket) => socket,
-            Socket::Bare(socket) => return attempt(|| call(socket.as_fd())),
-            Socket::Gone => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
-        };
-        if let Direction::Write = direction {
-            // A socket nearly always has room: it is asked before the runtime is.
-            let done = attempt(|| call(socket.get_ref().as_fd()));
-            if done.is_ready() {
-                return done;
-            }
-        }
-        loop {
-            let mut ready = ready!(match direction {
-                Direction::Read => socket.poll_read_ready(cx),
-                Direction::Write => socket.poll_write_ready(cx),
-            })?;
-            match attempt(|| call(socket.get_ref().as_fd())) {
-                Poll::Pending => ready.clear_ready(),
-                Poll::Ready(done) => {
-                    if done.as_ref().is_ok_and(|done| 0 < *done && *done < wanted) {
-                        ready.clear_ready();
-                    }
-                    return Poll::Ready(done);
-                }
-            }
-        }
-    }
-}
-
-fn flags(more: bool) -> SendFlags {
-    if more { SendFlags::NOSIGNAL | SendFlags::MORE } else { SendFlags::NOSIGNAL }
-}
-
-/// Makes a call that does not block; pending where it would.
-#[inline]
-fn attempt(mut call: impl FnMut() -> Result<usize, Errno>) -> Poll<io::Result<usize>> {
-    loop {
-        match call() {
-            Ok(done) => return Poll::Ready(Ok(done)),
-            Err(Errno::WOULDBLOCK) => return Poll::Pending,
-            Err(Errno::INTR) => {}
-            Err(error) => return Poll::Ready(Err(error.into())),
-        }
+        let held = self.tls.as_ref().map_or(0, |session| session.borrow().held_bytes());
+        Ok(self.socket.unacknowledged_bytes()? + held as u64)
     }
 }

@@ -10,6 +10,8 @@ use serval_proto::status::Status;
 pub enum Error {
     /// The client's fault.
     Client(Status),
+    /// The client spoke plain HTTP where TLS is expected.
+    PlainText,
     /// A method that this resource does not have.
     Method,
     /// A range that starts behind the end of a file of that many bytes.
@@ -26,6 +28,7 @@ impl Error {
     pub fn status(self) -> Status {
         match self {
             Error::Client(status) => status,
+            Error::PlainText => Status::BAD_REQUEST,
             Error::Method => Status::METHOD_NOT_ALLOWED,
             Error::Range(_) => Status::RANGE_NOT_SATISFIABLE,
             Error::System(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS) => {
@@ -35,9 +38,17 @@ impl Error {
         }
     }
 
+    /// What the client can do about it, where the status does not say.
+    fn explanation(self) -> &'static str {
+        match self {
+            Error::PlainText => "This port speaks HTTPS: put https:// before the address.",
+            _ => "",
+        }
+    }
+
     /// Makes the answer.
     pub fn answer(self, response: &mut Response) {
-        plain_page(self.status(), response);
+        plain_page(self.status(), self.explanation(), response);
         match self {
             Error::Method => response.field("Allow", ALLOWED),
             Error::Range(size) => {
@@ -48,13 +59,13 @@ impl Error {
             Error::System(_) if self.status() == Status::SERVICE_UNAVAILABLE => {
                 response.field("Retry-After", b"1");
             }
-            Error::Client(_) | Error::System(_) => {}
+            Error::Client(_) | Error::PlainText | Error::System(_) => {}
         }
     }
 }
 
-/// A small page that says the status and nothing else.
-pub fn plain_page(status: Status, response: &mut Response) {
+/// A small page that says the status, and what can be done about it if there is something.
+pub fn plain_page(status: Status, explanation: &str, response: &mut Response) {
     response.reset(status);
     response.push_own(|body| {
         body.extend_from_slice(
@@ -70,6 +81,11 @@ pub fn plain_page(status: Status, response: &mut Response) {
         body.extend_from_slice(b"</title><h1>");
         phrase(body);
         body.extend_from_slice(b"</h1>\n");
+        if !explanation.is_empty() {
+            body.extend_from_slice(b"<p>");
+            body.extend_from_slice(explanation.as_bytes());
+            body.push(b'\n');
+        }
     });
     response.field("Content-Type", b"text/html; charset=utf-8");
     response.field("X-Content-Type-Options", b"nosniff");

@@ -13,6 +13,7 @@ pub mod handler;
 pub mod limits;
 pub mod log;
 pub mod pipeline;
+pub mod renewal;
 pub mod request;
 pub mod response;
 pub mod route;

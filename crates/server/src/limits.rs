@@ -24,6 +24,8 @@ pub struct Limits {
     pub store: StoreLimits,
     /// From the first byte of a request's head to its last, in milliseconds.
     pub head_timeout_ms: u64,
+    /// From a connection's first byte to the end of its TLS handshake, in milliseconds.
+    pub handshake_timeout_ms: u64,
     /// Between requests, in milliseconds.
     pub idle_timeout_ms: u64,
     /// Over this time, in milliseconds, a transfer has to make progress.
@@ -66,6 +68,7 @@ impl Default for Limits {
                 watches_max: 4096,
             },
             head_timeout_ms: 10_000,
+            handshake_timeout_ms: 10_000,
             idle_timeout_ms: 60_000,
             progress_window_ms: 10_000,
             progress_bytes_per_s_min: 500,

@@ -40,6 +40,6 @@ pub fn respond(context: &mut Context, request: &Request<'_>, response: &mut Resp
 }
 
 /// Answers a request that could not be read: its connection will close.
-pub fn refuse(status: Status, response: &mut Response) {
-    Error::Client(status).answer(response);
+pub fn refuse(error: Error, response: &mut Response) {
+    error.answer(response);
 }

@@ -1,6 +1,6 @@
 //! The whole server: binds, starts the workers, stops them.
 
-use crate::config::plan::Plan;
+use crate::config::plan::{Listener, Plan};
 use crate::log::writer::{self, Recorder};
 use crate::worker;
 use serval_net::accept::Gate;
@@ -8,7 +8,6 @@ use serval_net::listen::{self, Address, SocketPath};
 use serval_net::worker as thread;
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::watch;
@@ -16,7 +15,7 @@ use tokio::sync::watch;
 /// A server that runs.
 #[derive(Debug)]
 pub struct Server {
-    addresses: Vec<Address>,
+    listeners: Vec<Listener>,
     workers: Vec<JoinHandle<io::Result<()>>>,
     writer: Option<JoinHandle<()>>,
     stop: watch::Sender<bool>,
@@ -37,17 +36,17 @@ pub enum StartError {
 impl Server {
     /// Binds every address and starts the workers. On return connections are accepted.
     pub fn start(plan: Plan) -> Result<Server, StartError> {
-        let mut addresses = Vec::new();
+        let mut listeners = Vec::new();
         let mut socket_paths = Vec::new();
-        let mut per_worker: Vec<Vec<OwnedFd>> = Vec::new();
+        let mut per_worker: Vec<Vec<worker::Listening>> = Vec::new();
         per_worker.resize_with(plan.workers, Vec::new);
         for wanted in &plan.listen {
-            let listening = listen::open(wanted, plan.workers)
-                .map_err(|error| StartError::Listen(wanted.clone(), error))?;
-            addresses.push(listening.address);
+            let listening = listen::open(&wanted.address, plan.workers)
+                .map_err(|error| StartError::Listen(wanted.address.clone(), error))?;
+            listeners.push(Listener { address: listening.address, ..*wanted });
             socket_paths.extend(listening.cleanup);
             for (sockets, socket) in per_worker.iter_mut().zip(listening.sockets) {
-                sockets.push(socket);
+                sockets.push(worker::Listening { socket, encrypted: wanted.encrypted });
             }
         }
         let (log, writer) = writer::start(&plan.log).map_err(StartError::Log)?.unzip();
@@ -69,12 +68,12 @@ impl Server {
             let thread = thread::spawn(name, cpu, move || worker::run(start));
             workers.push(thread.map_err(StartError::Thread)?);
         }
-        Ok(Server { addresses, workers, writer, stop, _socket_paths: socket_paths })
+        Ok(Server { listeners, workers, writer, stop, _socket_paths: socket_paths })
     }
 
     /// Where the server listens, with the ports that were chosen.
-    pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+    pub fn listeners(&self) -> &[Listener] {
+        &self.listeners
     }
 
     /// Has the server accept no more, finish the answers under way, and end.

@@ -2,6 +2,7 @@
 
 use crate::config::plan::Plan;
 use crate::conn::h1::Connection;
+use crate::conn::handshake;
 use crate::conn::journal::Journal;
 use crate::conn::outbox::Outbox;
 use crate::conn::stationery::Stationery;
@@ -10,10 +11,13 @@ use crate::limits::Limits;
 use crate::log::writer::Recorder;
 use crate::pipeline;
 use crate::response::Response;
-use serval_net::accept::{Gate, accept};
+use serval_net::accept::{Admission, Gate, Peer, accept};
 use serval_net::clock;
 use serval_net::deadline::Deadlines;
+use serval_net::stream::Stream;
 use serval_net::timer::Timer;
+use serval_net::tls::session::Session;
+use serval_net::tls::settings::Acceptor;
 use serval_proto::field::FieldTable;
 use std::cell::{Cell, RefCell, RefMut};
 use std::io;
@@ -72,13 +76,22 @@ pub struct Start {
     /// What to do.
     pub plan: Arc<Plan>,
     /// The sockets to accept from.
-    pub sockets: Vec<OwnedFd>,
+    pub sockets: Vec<Listening>,
     /// How many connections there may be, over all workers.
     pub gate: Gate,
     /// The way to the log.
     pub recorder: Option<Recorder>,
     /// Turns true when the worker is to stop.
     pub stop: watch::Receiver<bool>,
+}
+
+/// A socket to accept from.
+#[derive(Debug)]
+pub struct Listening {
+    /// The socket.
+    pub socket: OwnedFd,
+    /// Whether its connections are encrypted.
+    pub encrypted: bool,
 }
 
 /// Serves until told to stop and the last answer is written, or the time for that is up.
@@ -88,12 +101,17 @@ pub async fn run(start: Start) -> io::Result<()> {
     let worker = Rc::new(Worker::new(Arc::clone(&plan), recorder));
     let accepting: Vec<_> = sockets
         .into_iter()
-        .map(|socket| {
+        .map(|Listening { socket, encrypted }| {
             let (worker, gate) = (Rc::clone(&worker), gate.clone());
+            let tls = plan.tls.clone().filter(|_| encrypted);
             tokio::task::spawn_local(async move {
                 let take = |stream, peer, admission| {
-                    begin(Connection::new(Rc::clone(&worker), stream, peer, admission));
+                    let worker = Rc::clone(&worker);
                     worker.deadlines.touch();
+                    match &tls {
+                        None => begin(Connection::new(worker, stream, peer, admission)),
+                        Some(tls) => begin_encrypted(worker, tls, stream, peer, admission),
+                    }
                 };
                 let said_at_ms = Cell::new(None);
                 let report = |error: &io::Error| report_shortage(error, &said_at_ms);
@@ -123,6 +141,22 @@ fn begin(mut connection: Connection) {
     let first = Pin::new(&mut connection).poll(&mut Context::from_waker(Waker::noop()));
     if first.is_pending() && connection.register().is_ok() {
         tokio::task::spawn_local(connection);
+    }
+}
+
+/// Begins a handshake. A connection that cannot have one is closed.
+fn begin_encrypted(
+    worker: Rc<Worker>,
+    tls: &Acceptor,
+    mut stream: Stream,
+    peer: Peer,
+    admission: Admission,
+) {
+    if let Ok(session) = Session::new(tls) {
+        stream.encrypt(session);
+        if stream.register().is_ok() {
+            tokio::task::spawn_local(handshake::serve(worker, stream, peer, admission));
+        }
     }
 }
 
@@ -200,8 +234,12 @@ impl Desk {
     /// Takes the time for this turn.
     #[inline]
     pub fn look_at_the_clock(&mut self) {
-        self.context.now_ms = clock::monotonic_ms();
-        self.context.unix_seconds = clock::unix_seconds();
+        let now_ms = clock::monotonic_ms();
+        // Many turns happen between two ticks of the kernel's clock.
+        if now_ms != self.context.now_ms {
+            self.context.now_ms = now_ms;
+            self.context.unix_seconds = clock::unix_seconds();
+        }
     }
 
     /// Records the answers that are written; all of them if the connection `has_ended`.

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 Examples:
   serval ./site                        at http://127.0.0.1:8080/
   serval ./site --listen :80           for everybody who can reach this machine
+  serval ./site --tls                  encrypted, at https://127.0.0.1:8443/
   serval ./site --listen 8080 --listen unix:/run/site.sock --log access.log")]
 pub struct Args {
     /// The folder to serve
@@ -24,8 +25,9 @@ pub struct Args {
     ///
     /// 127.0.0.1:8080, [::1]:8080, localhost:8080: that address. :8080: every address of this
     /// machine. 8080: this machine alone. unix:/path: a socket in the file system. http:// may
-    /// stand before any of them. Port 0 lets the system choose one, which is printed.
-    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    /// stand before any of them, and https:// for an encrypted listener. Port 0 lets the system
+    /// choose one, which is printed. [default: 127.0.0.1:8080, with --tls 127.0.0.1:8443]
+    #[arg(short, long, value_name = "ADDRESS")]
     pub listen: Vec<String>,
 
     /// How many threads serve [default: one per processor]
@@ -51,9 +53,69 @@ pub struct Args {
     #[arg(short, long)]
     pub quiet: bool,
 
+    /// Encryption.
+    #[command(flatten)]
+    pub tls: TlsArgs,
+
     /// Limits.
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+/// How connections are encrypted.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Encryption")]
+pub struct TlsArgs {
+    /// Encrypt all listeners but those that begin with http://
+    ///
+    /// Without --cert the certificate comes from an authority of your own, which is made once and
+    /// kept with your user's data; what is printed says how to trust it. "modern" speaks TLS 1.3
+    /// alone, "intermediate" 1.2 as well.
+    #[arg(long, value_name = "PROFILE", num_args = 0..=1, default_missing_value = "intermediate")]
+    pub tls: Option<ProfileArg>,
+
+    /// A certificate with what leads to a known authority, PEM; can be given several times, and
+    /// clients get the one for the name they ask for
+    ///
+    /// It is read again when it changes, and at SIGHUP.
+    #[arg(long, value_name = "FILE")]
+    pub cert: Vec<PathBuf>,
+
+    /// The private key of the --cert in the same place, PEM
+    #[arg(long, value_name = "FILE")]
+    pub key: Vec<PathBuf>,
+
+    /// Give the first certificate to clients that ask for another name, instead of refusing them
+    #[arg(long)]
+    pub any_name: bool,
+
+    /// Let in only clients with a certificate of these authorities, PEM
+    #[arg(long, value_name = "FILE")]
+    pub client_ca: Option<PathBuf>,
+
+    /// Whether clients have to have such a certificate [default: required, with --client-ca]
+    #[arg(long, value_name = "WHETHER", requires = "client_ca")]
+    pub client_auth: Option<ClientAuthArg>,
+}
+
+/// Which versions of TLS are spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProfileArg {
+    /// 1.3 and 1.2
+    Intermediate,
+    /// 1.3
+    Modern,
+}
+
+/// Whether clients have to have a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ClientAuthArg {
+    /// They are not asked
+    Off,
+    /// They may have one
+    Optional,
+    /// They have to
+    Required,
 }
 
 /// How much of everything there may be.
@@ -76,7 +138,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub fields_max: usize,
 
-    /// A request's head has to come within this time
+    /// A request's head has to come within this time, and so has a TLS handshake
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub head_timeout: u64,
 

@@ -3,13 +3,15 @@
 pub mod address;
 pub mod args;
 pub mod banner;
+pub mod encryption;
 pub mod resolve;
 
+use crate::renewal;
 use crate::server::Server;
 use args::Args;
 use clap::Parser;
 use clap::error::ErrorKind;
-use serval_net::signal::Stop;
+use serval_net::signal::{Hangup, Stop};
 use std::process::ExitCode;
 
 /// What was typed cannot be done.
@@ -25,11 +27,12 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let quiet = args.quiet;
-    let plan = match resolve::plan(&args) {
-        Ok(plan) => plan,
+    let resolve::Resolved { plan, authority } = match resolve::resolve(&args) {
+        Ok(resolved) => resolved,
         Err(error) => return fail(USAGE, &error),
     };
     let folder = plan.site.folder.clone();
+    let tls = plan.tls.clone();
     // The signals first: none may find the program between two states.
     let Ok(runtime) = serval_net::worker::runtime() else {
         return fail(FAILURE, &"cannot start: the system gave no event queue");
@@ -38,7 +41,15 @@ pub fn main() -> ExitCode {
         let mut stop = Stop::listen().map_err(|error| error.to_string())?;
         let server = Server::start(plan).map_err(|error| error.to_string())?;
         if !quiet {
-            banner::print(&folder, server.addresses());
+            banner::print(&folder, server.listeners(), authority.as_deref());
+        }
+        if let Some(tls) = tls {
+            let hangup = Hangup::listen().map_err(|error| error.to_string())?;
+            tokio::task::spawn_local(async move {
+                if let Err(error) = renewal::keep(tls.certificates(), hangup).await {
+                    eprintln!("serval: changes of certificates are not noticed: {error}");
+                }
+            });
         }
         stop.asked().await;
         if !quiet {

@@ -3,24 +3,37 @@
 
 use super::address;
 use super::args::{Args, LimitArgs};
-use crate::config::plan::{Plan, Site};
+use super::encryption::{self, Encryption};
+use crate::config::plan::{Listener, Plan, Site};
 use crate::files::store::Store;
 use crate::limits::Limits;
 use crate::log::Destination;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serval_proto::field::FieldTable;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Descriptors that are neither connections nor cached files: listeners, event queues, the log.
 const DESCRIPTORS_RESERVED: usize = 64;
 
+/// What was typed, resolved.
+#[derive(Debug)]
+pub struct Resolved {
+    /// What will be done.
+    pub plan: Plan,
+    /// The certificate of this user's own authority, if that vouches for the site.
+    pub authority: Option<PathBuf>,
+}
+
 /// Resolves the arguments.
-pub fn plan(args: &Args) -> Result<Plan, String> {
-    let mut listen = Vec::new();
-    for text in &args.listen {
-        listen.extend(address::parse(text)?);
+pub fn resolve(args: &Args) -> Result<Resolved, String> {
+    let listen = listeners(args)?;
+    let mut encryption = None;
+    if listen.iter().any(|listener| listener.encrypted) {
+        encryption = Some(encryption::resolve(&args.tls)?);
+    } else if args.tls.is_wanted() {
+        return Err("--tls and --cert need a listener that does not begin with http://".into());
     }
     let workers = match args.workers {
         Some(0) => return Err("--workers has to be at least 1".into()),
@@ -35,7 +48,25 @@ pub fn plan(args: &Args) -> Result<Plan, String> {
     let store = Store::open(&args.dir, &args.index, limits.store)
         .map_err(|error| cannot_open(&args.dir, &error))?;
     let site = Site { folder: args.dir.clone(), store: Arc::new(store) };
-    Ok(Plan { listen, workers, pin: args.pin, site, limits, log: destination(args) })
+    let (tls, authority) = match encryption {
+        Some(Encryption { acceptor, authority }) => (Some(acceptor), authority),
+        None => (None, None),
+    };
+    let (pin, log) = (args.pin, destination(args));
+    Ok(Resolved { plan: Plan { listen, tls, workers, pin, site, limits, log }, authority })
+}
+
+fn listeners(args: &Args) -> Result<Vec<Listener>, String> {
+    let encrypted = args.tls.is_wanted();
+    if args.listen.is_empty() {
+        let usual = if encrypted { "127.0.0.1:8443" } else { "127.0.0.1:8080" };
+        return address::parse(usual, encrypted);
+    }
+    let mut listeners = Vec::new();
+    for text in &args.listen {
+        listeners.extend(address::parse(text, encrypted)?);
+    }
+    Ok(listeners)
 }
 
 fn cannot_open(folder: &Path, error: &io::Error) -> String {
@@ -75,6 +106,7 @@ fn limits(args: &LimitArgs) -> Result<Limits, String> {
         return Err(format!("--fields-max has to be from 1 to {}", FieldTable::LINES_MAX));
     }
     limits.head_timeout_ms = milliseconds("--head-timeout", args.head_timeout)?;
+    limits.handshake_timeout_ms = limits.head_timeout_ms;
     limits.idle_timeout_ms = milliseconds("--idle-timeout", args.idle_timeout)?;
     limits.drain_timeout_ms = args.drain_timeout.saturating_mul(1000);
     limits.progress_bytes_per_s_min = args.rate_min;

@@ -4,6 +4,7 @@ use crate::files::store::Store;
 use crate::limits::Limits;
 use crate::log::Destination;
 use serval_net::listen::Address;
+use serval_net::tls::settings::Acceptor;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +12,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Plan {
     /// Where it listens.
-    pub listen: Vec<Address>,
+    pub listen: Vec<Listener>,
+    /// How connections of encrypted listeners begin; there if any listener is encrypted.
+    pub tls: Option<Acceptor>,
     /// How many threads serve.
     pub workers: usize,
     /// Whether each of them keeps to a processor of its own.
@@ -22,6 +25,15 @@ pub struct Plan {
     pub limits: Limits,
     /// Where requests are recorded.
     pub log: Destination,
+}
+
+/// Where to listen, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// The address.
+    pub address: Address,
+    /// Whether connections are encrypted.
+    pub encrypted: bool,
 }
 
 /// One site.

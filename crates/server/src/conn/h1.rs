@@ -8,6 +8,7 @@ use super::discard::{Discard, Progress};
 use crate::conn::journal::Journal;
 use crate::conn::outbox::Outbox;
 use crate::conn::transfer::Transfer;
+use crate::error::Error;
 use crate::limits::Limits;
 use crate::log::Facts;
 use crate::pipeline;
@@ -98,6 +99,18 @@ impl Connection {
     pub fn new(worker: Rc<Worker>, stream: Stream, peer: Peer, admission: Admission) -> Connection {
         let (deadline, unfinished) = (None, None);
         Connection { worker, stream, peer, deadline, unfinished, _admission: admission }
+    }
+
+    /// A connection that answers nothing but `error`, and closes.
+    pub fn refused(mut self, error: Error) -> Connection {
+        let mut state = State::default();
+        let mut desk = self.worker.desk();
+        desk.look_at_the_clock();
+        self.refuse(&mut desk, &mut state, error);
+        let (outbox, journal) = (desk.outbox.take(), std::mem::take(&mut desk.journal));
+        drop(desk);
+        self.unfinished = Some(Box::new(Unfinished { state, outbox, journal }));
+        self
     }
 
     /// Gives the connection a place in the runtime.
@@ -270,7 +283,7 @@ impl Connection {
             Ok(Some(head)) => head,
             Ok(None) => return 0,
             Err(refusal) => {
-                self.refuse(desk, state, refusal.status());
+                self.refuse(desk, state, Error::Client(refusal.status()));
                 return total - at;
             }
         };
@@ -279,7 +292,7 @@ impl Connection {
             path_text => target::canonical(path_text, path),
         };
         let Ok(canonical) = canonical else {
-            self.refuse(desk, state, Refusal::Target.status());
+            self.refuse(desk, state, Error::Client(Refusal::Target.status()));
             return total - at;
         };
         let request = Request {
@@ -321,8 +334,8 @@ impl Connection {
 
     /// Answers what could not be read, or not in time, and has the connection close.
     #[cold]
-    fn refuse(&self, desk: &mut Desk, state: &mut State, status: Status) {
-        pipeline::refuse(status, &mut desk.response);
+    fn refuse(&self, desk: &mut Desk, state: &mut State, error: Error) {
+        pipeline::refuse(error, &mut desk.response);
         let unix_seconds = desk.context.unix_seconds;
         let option = Some("Connection: close\r\n");
         let body_start =
@@ -333,7 +346,7 @@ impl Connection {
                 method: b"",
                 target: b"",
                 version: "",
-                status: status.0,
+                status: desk.response.status.0,
                 referer: None,
                 user_agent: None,
                 unix_seconds,
@@ -373,7 +386,7 @@ impl Connection {
                 let until_ms = state.head_began_ms + limits.head_timeout_ms;
                 deadline.set(until_ms);
                 if now_ms >= until_ms {
-                    self.refuse(desk, state, Status::REQUEST_TIMEOUT);
+                    self.refuse(desk, state, Error::Client(Status::REQUEST_TIMEOUT));
                     return Ok(false);
                 }
                 Ok(true)

@@ -3,6 +3,7 @@
 
 pub mod discard;
 pub mod h1;
+pub mod handshake;
 pub mod journal;
 pub mod outbox;
 pub mod stationery;

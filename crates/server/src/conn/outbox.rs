@@ -42,6 +42,8 @@ pub struct Outbox {
     /// How much of `bytes` is written.
     bytes_written: usize,
     pieces: VecDeque<Piece>,
+    /// Whether the stream has taken all of it and still holds some.
+    is_held: bool,
     queued: u64,
     written: u64,
 }
@@ -60,7 +62,7 @@ impl Outbox {
     /// Whether all is written.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.pieces.is_empty() && !self.is_held
     }
 
     /// How many bytes wait.
@@ -74,6 +76,7 @@ impl Outbox {
         self.bytes.clear();
         self.pieces.clear();
         (self.bytes_written, self.queued, self.written) = (0, 0, 0);
+        self.is_held = false;
     }
 
     /// Takes everything out, and leaves an empty one that keeps the memory if it was empty.
@@ -171,7 +174,9 @@ impl Outbox {
         }
         self.bytes.clear();
         self.bytes_written = 0;
-        Poll::Ready(Ok(()))
+        let flushed = stream.poll_flush(cx)?;
+        self.is_held = flushed.is_pending();
+        flushed.map(Ok)
     }
 
     /// Writes as many runs of bytes as stand at the front.

@@ -157,6 +157,6 @@ fn add_slash(request: &Request<'_>, response: &mut Response) {
         location.push(b'?');
         location.extend_from_slice(query);
     }
-    crate::error::plain_page(Status::MOVED_PERMANENTLY, response);
+    crate::error::plain_page(Status::MOVED_PERMANENTLY, "", response);
     response.field("Location", &location);
 }

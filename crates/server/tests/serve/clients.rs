@@ -7,7 +7,7 @@ use crate::site::{Site, numbers};
 use std::process::Command;
 
 /// Whether a program can be run.
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let found = Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
         .output()
@@ -22,7 +22,7 @@ fn has(program: &str) -> bool {
 }
 
 /// Runs a program and returns what it wrote. It has to succeed.
-fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
+pub(crate) fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(program).args(arguments).output().expect("it is installed");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {complaint}");

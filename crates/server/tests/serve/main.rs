@@ -15,6 +15,7 @@ mod site;
 mod changes;
 mod clients;
 mod conversations;
+mod encryption;
 mod escape;
 mod limits;
 mod process;
