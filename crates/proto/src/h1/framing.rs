@@ -68,7 +68,7 @@ fn announced(version: Version, fields: &Fields<'_>) -> Result<Option<Framing>, R
 }
 
 /// Digits and nothing else, within 63 bits, so that sums with it cannot overflow.
-fn decimal(text: &[u8]) -> Option<u64> {
+pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 19 {
         return None;
     }

@@ -6,7 +6,7 @@ pub mod refusal;
 pub mod write;
 
 mod cursor;
-mod framing;
+pub(crate) mod framing;
 
 pub use framing::Framing;
 pub use head::{Limits, RequestHead, ResponseHead, Version};

@@ -67,6 +67,8 @@ impl Kind {
             b":path" => Kind::Pseudo(Pseudo::Path),
             b":scheme" => Kind::Pseudo(Pseudo::Scheme),
             b":status" => Kind::Pseudo(Pseudo::Status),
+            // Of those about a connection (RFC 9113 §8.2.2), the one that nobody else asks for.
+            b"proxy-connection" => Kind::Malformed,
             _ => {
                 let lower = |byte: u8| scan::is_token(byte) && !byte.is_ascii_uppercase();
                 let is_name = !name.is_empty() && scan::run_of(name, lower) == name.len();
@@ -187,6 +189,11 @@ impl Section {
         let (start, end) = self.pseudo[pseudo as usize];
         let is_present = self.present & 1 << pseudo as u8 != 0;
         is_present.then(|| self.bytes.get(usize::from(start)..usize::from(end)).unwrap_or_default())
+    }
+
+    /// Whether there is no pseudo-header field.
+    pub(crate) fn has_no_pseudo(&self) -> bool {
+        self.present == 0
     }
 
     /// The fields.
