@@ -130,11 +130,18 @@ impl Stream {
         }
     }
 
-    /// Tells the peer that nothing more will be written.
-    pub fn end_writing(&self) -> io::Result<()> {
+    /// Tells the peer of an encrypted connection that all has been said, so that it need not
+    /// suspect that the end was cut off. Does nothing on a plain one, whose close says it.
+    #[inline]
+    pub fn say_goodbye(&self) {
         if let Some(session) = &self.tls {
             session.borrow_mut().say_goodbye(&self.socket);
         }
+    }
+
+    /// Tells the peer that nothing more will be written.
+    pub fn end_writing(&self) -> io::Result<()> {
+        self.say_goodbye();
         self.socket.end_writing()
     }
 

@@ -19,7 +19,10 @@ pub struct Encryption {
 impl TlsArgs {
     /// Whether addresses without a scheme are encrypted.
     pub fn is_wanted(&self) -> bool {
-        self.tls.is_some() || !self.cert.is_empty()
+        self.tls.is_some()
+            || !self.cert.is_empty()
+            || !self.key.is_empty()
+            || self.client_ca.is_some()
     }
 }
 

@@ -162,7 +162,10 @@ impl Connection {
                 desk.finish_lines(false);
             }
             match &mut state.stage {
-                Stage::Closed => return Err(io::ErrorKind::ConnectionAborted.into()),
+                Stage::Closed => {
+                    self.stream.say_goodbye();
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
                 Stage::Linger { until_ms: until_ms @ None } => {
                     self.stream.end_writing()?;
                     *until_ms = Some(desk.context.now_ms + self.worker.limits().linger_timeout_ms);
