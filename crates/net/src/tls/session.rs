@@ -22,6 +22,9 @@ const INPUT_BYTES: usize = 80 << 10;
 /// How much is encrypted at a time: what one connection holds at most while its socket is full.
 const PLAIN_BYTES_MAX: usize = 64 << 10;
 
+/// The most bytes of one record (RFC 8446 §5.1).
+const RECORD_BYTES_MAX: usize = 16 << 10;
+
 /// What encryption adds to that: header, nonce and tag of each record, and of small ones at first.
 const OVERHEAD_BYTES: usize = 4 << 10;
 
@@ -188,18 +191,9 @@ impl Session {
         bytes: &[u8],
         more: bool,
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_flush(cx, socket))?;
         let bytes = bytes.get(..PLAIN_BYTES_MAX).unwrap_or(bytes);
-        OUTPUT.with_borrow_mut(|output| {
-            output.resize(PLAIN_BYTES_MAX + OVERHEAD_BYTES, 0);
-            let length = self.encrypt(bytes, output)?;
-            let encrypted = output.get(..length).unwrap_or_default();
-            let sent = match socket.poll_write(cx, encrypted, more) {
-                Poll::Ready(sent) => sent?,
-                Poll::Pending => 0,
-            };
-            self.outgoing.extend_from_slice(encrypted.get(sent..).unwrap_or_default());
-            Poll::Ready(Ok(bytes.len()))
+        self.poll_encrypted(cx, socket, more, |session, output| {
+            Ok((bytes.len(), session.encrypt(bytes, output)?))
         })
     }
 
@@ -221,6 +215,8 @@ impl Session {
         })
     }
 
+    /// Writes part of a file, read a record at a time: so small a piece is still in the
+    /// processor's nearest cache when it is encrypted.
     pub(crate) fn poll_send_file(
         &mut self,
         cx: &mut Context<'_>,
@@ -229,15 +225,46 @@ impl Session {
         offset: u64,
         length: usize,
     ) -> Poll<io::Result<usize>> {
+        let wanted = length.min(PLAIN_BYTES_MAX);
+        self.poll_encrypted(cx, socket, wanted < length, |session, output| {
+            PLAIN.with_borrow_mut(|plain| {
+                let (mut taken, mut encrypted) = (0, 0);
+                while taken < wanted {
+                    plain.resize(RECORD_BYTES_MAX.min(wanted - taken), 0);
+                    let count = rustix::io::pread(file, &mut plain[..], offset + taken as u64)?;
+                    if count == 0 {
+                        break;
+                    }
+                    let piece = plain.get(..count).unwrap_or_default();
+                    let room = output.get_mut(encrypted..).unwrap_or_default();
+                    encrypted += session.encrypt(piece, room)?;
+                    taken += count;
+                }
+                Ok((taken, encrypted))
+            })
+        })
+    }
+
+    /// Has `encrypt` fill the output, and writes what the socket takes of it. It says how many
+    /// bytes it took and how many it made of them.
+    fn poll_encrypted(
+        &mut self,
+        cx: &mut Context<'_>,
+        socket: &Socket,
+        more: bool,
+        encrypt: impl FnOnce(&mut Session, &mut [u8]) -> io::Result<(usize, usize)>,
+    ) -> Poll<io::Result<usize>> {
         ready!(self.poll_flush(cx, socket))?;
-        PLAIN.with_borrow_mut(|plain| {
-            plain.resize(length.min(PLAIN_BYTES_MAX), 0);
-            let count = rustix::io::pread(file, &mut plain[..], offset)?;
-            plain.truncate(count);
-            if count == 0 {
-                return Poll::Ready(Ok(0));
-            }
-            self.poll_write(cx, socket, plain, count < length)
+        OUTPUT.with_borrow_mut(|output| {
+            output.resize(PLAIN_BYTES_MAX + OVERHEAD_BYTES, 0);
+            let (taken, length) = encrypt(self, output)?;
+            let encrypted = output.get(..length).unwrap_or_default();
+            let sent = match socket.poll_write(cx, encrypted, more) {
+                Poll::Ready(sent) => sent?,
+                Poll::Pending => 0,
+            };
+            self.outgoing.extend_from_slice(encrypted.get(sent..).unwrap_or_default());
+            Poll::Ready(Ok(taken))
         })
     }
 

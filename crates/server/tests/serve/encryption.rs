@@ -297,7 +297,8 @@ fn sessions_are_resumed_by_any_worker() {
         let shell = |option: &str| {
             let request = r"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
             let command = format!(
-                "printf '{request}' | openssl s_client -connect 127.0.0.1:{} {version} -ign_eof {option} {} 2>&1",
+                "printf '{request}' | \
+                 openssl s_client -connect 127.0.0.1:{} {version} -ign_eof {option} {} 2>&1",
                 port(&server),
                 text(&session)
             );
