@@ -5,6 +5,10 @@ use serval_proto::date;
 use serval_proto::field::FieldTable;
 use serval_proto::h1::chunked::{ChunkLimits, Chunked};
 use serval_proto::h1::head::{self, Limits};
+use serval_proto::h2::frame::{Frame, HEAD_BYTES, Head, PREFACE, write};
+use serval_proto::h2::hpack::{Decoder, Encoder};
+use serval_proto::h2::section::{Pseudo, Section, SectionLimits};
+use serval_proto::h2::{self, Connection, Event, Role};
 use serval_proto::method::Method;
 use serval_proto::range::{self, Selection};
 use serval_proto::target::{self, Target};
@@ -114,4 +118,119 @@ pub(crate) fn date(bytes: &[u8]) {
         assert_eq!(date::parse(&date::format(seconds), NOW), Some(seconds));
     }
     let _ = date::log_time(seconds);
+}
+
+/// A frame is read from its own bytes only, and its head is written as it was read.
+pub(crate) fn h2_frame(bytes: &[u8]) {
+    let Some(head) = Head::parse(bytes) else { return assert!(bytes.len() < HEAD_BYTES) };
+    // All but the reserved bit, which means nothing.
+    let mut first = bytes[..HEAD_BYTES].to_vec();
+    first[5] &= 0x7f;
+    assert_eq!(head.bytes()[..], first);
+    let payload = &bytes[HEAD_BYTES..];
+    let whole = Head { length: payload.len(), ..head };
+    match Frame::parse(&whole, payload) {
+        Ok(Frame::Data(part) | Frame::Headers(part) | Frame::Continuation(part)) => {
+            assert!(payload.windows(part.len().max(1)).any(|w| w == part) || part.is_empty());
+        }
+        Ok(Frame::Settings(settings)) => {
+            let mut out = Vec::new();
+            write::settings(&settings.iter().collect::<Vec<_>>(), &mut out);
+            assert_eq!(out[HEAD_BYTES..], *payload);
+        }
+        Ok(Frame::WindowUpdate(increment)) => assert!((1..1 << 31).contains(&increment)),
+        _ => {}
+    }
+}
+
+/// A block that decodes, decodes to the same again; its fields, encoded by us, come out again.
+/// Whatever comes, memory has a bound. The first byte chooses the table's size.
+pub(crate) fn hpack(bytes: &[u8]) {
+    let Some((size, block)) = bytes.split_first() else { return };
+    let limits = SectionLimits { bytes_max: 2000, fields_max: 20 };
+    let (mut section, mut again) = (Section::new(), Section::new());
+    let mut decoder = Decoder::new(usize::from(*size) * 16);
+    let outcome = decoder.decode(block, &limits, &mut section);
+    assert!(decoder.memory_bytes() < 64 << 10);
+    let fresh = Decoder::new(usize::from(*size) * 16).decode(block, &limits, &mut again);
+    assert_eq!(outcome, fresh);
+    if outcome.is_err() || section.is_malformed() || section.is_too_large() {
+        return;
+    }
+    let (mut encoder, mut out) = (Encoder::new(), Vec::new());
+    encoder.set_table_size_max(usize::from(*size) * 16);
+    encoder.begin(&mut out);
+    let path = section.pseudo(Pseudo::Path).map(<[u8]>::to_vec);
+    if let Some(path) = &path {
+        encoder.field(":path", path, &mut out);
+    }
+    for line in section.fields().lines() {
+        let name = std::str::from_utf8(line.name).expect("names are tokens");
+        encoder.field(name, line.value, &mut out);
+    }
+    let outcome = Decoder::new(4096).decode(&out, &SectionLimits::default(), &mut again);
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(again.pseudo(Pseudo::Path), path.as_deref());
+    assert!(again.fields().lines().eq(section.fields().lines()));
+}
+
+/// A connection hears and says the same however its input is cut, and what it holds has a bound.
+/// Servers answer what they are asked. The first byte chooses the role; the usual beginning need
+/// not be in the input.
+pub(crate) fn h2_connection(bytes: &[u8]) {
+    let Some((first, bytes)) = bytes.split_first() else { return };
+    let role = if first & 1 == 0 { Role::Server } else { Role::Client };
+    let whole = converse(role, bytes, bytes.len().max(1));
+    for step in [1, 3, 16] {
+        assert_eq!(converse(role, bytes, step), whole, "in steps of {step}");
+    }
+}
+
+/// What one end hears, content counted per stream, and what it says.
+fn converse(role: Role, bytes: &[u8], step: usize) -> (String, u64, Vec<u8>) {
+    let mut end = Connection::new(role, h2::Limits::default(), 0);
+    let (mut section, mut said) = (Section::new(), Vec::new());
+    let mut before = Vec::new();
+    match role {
+        Role::Server => before.extend_from_slice(PREFACE),
+        Role::Client => {
+            for _ in 0..3 {
+                let _ = end.request(Method::Get, false, &mut said, |_| {});
+            }
+        }
+    }
+    write::settings(&[], &mut before);
+    let (mut heard, mut content) = (String::new(), 0);
+    let mut unread: Vec<u8> = Vec::new();
+    let pieces = std::iter::once(&before[..]).chain(bytes.chunks(step));
+    for piece in pieces {
+        unread.extend_from_slice(piece);
+        let mut input = &unread[..];
+        let failure = loop {
+            match end.receive(&mut input, 0, &mut section) {
+                Ok(None) => break None,
+                Err(code) => break Some(code),
+                Ok(Some(Event::Content { stream, bytes, is_end })) => {
+                    content += u64::from(stream.id) * bytes.len() as u64 + u64::from(is_end);
+                }
+                Ok(Some(event)) => {
+                    heard += &format!("{event:?}\n");
+                    if let Event::Request { stream, is_end: true, .. } = event {
+                        end.respond(stream, false, &mut said, |block| {
+                            block.status(serval_proto::status::Status::OK);
+                        });
+                    }
+                }
+            }
+        };
+        end.take_output(&mut said);
+        assert!(end.memory_bytes() < 96 << 10);
+        if let Some(code) = failure {
+            heard += code.name();
+            break;
+        }
+        assert!(input.len() <= Connection::INPUT_BYTES_MAX);
+        unread = input.to_vec();
+    }
+    (heard, content, said)
 }

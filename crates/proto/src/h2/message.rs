@@ -5,7 +5,6 @@ use crate::field::{Fields, Name};
 use crate::h1::framing::decimal;
 use crate::host::Authority;
 use crate::method::Method;
-use crate::scan;
 use crate::status::Status;
 use crate::target::Target;
 
@@ -45,12 +44,9 @@ pub fn request(section: &Section) -> Option<Request<'_>> {
         return None;
     }
     let fields = section.fields();
-    let content_length = content_length(&fields)?;
+    let content_length = content_length(section)?;
     let method_text = section.pseudo(Pseudo::Method)?;
     let method = Method::of(method_text);
-    if method == Method::Other && !is_token(method_text) {
-        return None;
-    }
     let scheme = section.pseudo(Pseudo::Scheme);
     let path = section.pseudo(Pseudo::Path);
     let authority = authority(section, &fields, scheme.unwrap_or_default())?;
@@ -72,8 +68,7 @@ pub fn request(section: &Section) -> Option<Request<'_>> {
     }
     let (scheme, target_text) = (scheme?, path?);
     let has_form = matches!(target_text, [b'/', ..] | b"*");
-    let is_plain = scan::target_end(target_text) == target_text.len();
-    if !has_form || !is_plain || !matches!(scheme, b"https" | b"http") {
+    if !has_form || !matches!(scheme, b"https" | b"http") {
         return None;
     }
     let mut target = Target::parse(method, target_text).ok()?;
@@ -98,26 +93,32 @@ pub fn response(section: &Section) -> Option<Response<'_>> {
         return None;
     }
     let fields = section.fields();
-    Some(Response { status: Status(status), fields, content_length: content_length(&fields)? })
+    Some(Response { status: Status(status), fields, content_length: content_length(section)? })
 }
 
 /// The trailers that a section is, unless it is malformed.
 pub fn trailers(section: &Section) -> Option<Fields<'_>> {
     let fields = section.fields();
-    (!section.is_malformed() && section.has_no_pseudo() && has_no_connection_fields(&fields))
+    (!section.is_malformed() && section.has_no_pseudo() && has_no_connection_fields(section))
         .then_some(fields)
 }
 
 /// What is about an HTTP/1 connection has no place here (RFC 9113 §8.2.2).
-fn has_no_connection_fields(fields: &Fields<'_>) -> bool {
-    let banned = [Name::Connection, Name::KeepAlive, Name::TransferEncoding, Name::Upgrade];
-    let te = !fields.has(Name::Te) || fields.all(Name::Te).all(|value| value == b"trailers");
-    te && !banned.iter().any(|name| fields.has(*name))
+fn has_no_connection_fields(section: &Section) -> bool {
+    const BANNED: u64 = 1 << Name::Connection as u64
+        | 1 << Name::KeepAlive as u64
+        | 1 << Name::TransferEncoding as u64
+        | 1 << Name::Upgrade as u64;
+    let te = !section.has_any(1 << Name::Te as u64)
+        || section.fields().all(Name::Te).all(|value| value == b"trailers");
+    te && !section.has_any(BANNED)
 }
 
 /// The announced length, if there is one; `None` for a section with fields that may not be there.
-fn content_length(fields: &Fields<'_>) -> Option<Option<u64>> {
-    if !has_no_connection_fields(fields) || fields.is_repeated(Name::ContentLength) {
+#[inline]
+fn content_length(section: &Section) -> Option<Option<u64>> {
+    let fields = section.fields();
+    if !has_no_connection_fields(section) || fields.is_repeated(Name::ContentLength) {
         return None;
     }
     match fields.get(Name::ContentLength) {
@@ -138,8 +139,4 @@ fn authority<'a>(
     let Some(given) = given else { return Some(host) };
     let default_port: &[u8] = if scheme == b"http" { b"80" } else { b"443" };
     Authority::parse(given).filter(|given| given.agrees_with(&host, default_port))
-}
-
-fn is_token(text: &[u8]) -> bool {
-    !text.is_empty() && scan::run_of(text, scan::is_token) == text.len()
 }

@@ -84,6 +84,20 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
     scan::value_end(value, 0) == value.len() && scan::trim(value).len() == value.len()
 }
 
+impl Kind {
+    /// Whether a value may be that, as far as bytes go. It is asked once for each literal, not each
+    /// time a table's entry is used.
+    pub(crate) fn allows(self, value: &[u8]) -> bool {
+        match self {
+            Kind::Pseudo(Pseudo::Path) => scan::target_end(value) == value.len(),
+            Kind::Pseudo(Pseudo::Method) => {
+                !value.is_empty() && scan::run_of(value, scan::is_token) == value.len()
+            }
+            _ => is_value(value),
+        }
+    }
+}
+
 /// A field section.
 #[derive(Debug, Default)]
 pub struct Section {
@@ -93,9 +107,13 @@ pub struct Section {
     pseudo: [(u16, u16); Pseudo::COUNT],
     /// A bit for each pseudo-header field that there is.
     present: u8,
-    fields: usize,
-    size: usize,
-    limits: SectionLimits,
+    /// How many fields more, and how many bytes with 32 for each, the limits allow; less than
+    /// nothing when they are passed.
+    fields_left: isize,
+    bytes_left: isize,
+    bytes_max: isize,
+    /// A bit for each known name that a field has.
+    names: u64,
     is_malformed: bool,
     is_too_large: bool,
 }
@@ -112,9 +130,11 @@ impl Section {
         self.bytes.clear();
         self.table.clear();
         self.present = 0;
-        (self.fields, self.size) = (0, 0);
+        self.names = 0;
         (self.is_malformed, self.is_too_large) = (false, false);
-        self.limits = *limits;
+        self.bytes_max = limits.bytes_max.min(SectionLimits::BYTES_MAX) as isize;
+        self.bytes_left = self.bytes_max;
+        self.fields_left = limits.fields_max.min(FieldTable::LINES_MAX) as isize;
     }
 
     /// Where the next field's name and value are to be appended.
@@ -135,14 +155,12 @@ impl Section {
     }
 
     /// Takes what was appended from `start` on as a field, its first `name_length` bytes the name.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(&mut self, start: usize, kind: Kind, is_valid: bool, name_length: usize) {
         let end = self.bytes.len();
-        self.fields += 1;
-        self.size += end - start + 32;
-        let bytes_max = self.limits.bytes_max.min(SectionLimits::BYTES_MAX);
-        let fields_max = self.limits.fields_max.min(FieldTable::LINES_MAX);
-        if self.size > bytes_max || self.fields > fields_max {
+        self.fields_left -= 1;
+        self.bytes_left -= (end - start) as isize + 32;
+        if (self.bytes_left | self.fields_left) < 0 {
             self.is_too_large = true;
             self.bytes.truncate(start);
             return;
@@ -153,6 +171,7 @@ impl Section {
             Kind::Field(name) => {
                 let name_at = (start as u16, (start + name_length) as u16);
                 self.table.push(Span { name, name_at, value_at });
+                self.names |= 1 << name as u64;
             }
             Kind::Pseudo(pseudo) => {
                 // Once each, and before all fields (RFC 9113 §8.3).
@@ -174,7 +193,7 @@ impl Section {
     /// Whether there was so much more that decoding the rest would be work for its own sake.
     #[inline]
     pub(crate) fn is_bomb(&self) -> bool {
-        self.size > 4 * self.limits.bytes_max.min(SectionLimits::BYTES_MAX)
+        self.bytes_left < -3 * self.bytes_max
     }
 
     /// Whether it cannot be part of any message (RFC 9113 §8.2 and §8.3).
@@ -189,6 +208,12 @@ impl Section {
         let (start, end) = self.pseudo[pseudo as usize];
         let is_present = self.present & 1 << pseudo as u8 != 0;
         is_present.then(|| self.bytes.get(usize::from(start)..usize::from(end)).unwrap_or_default())
+    }
+
+    /// Whether a field has one of the names whose bits are set.
+    #[inline]
+    pub(crate) fn has_any(&self, names: u64) -> bool {
+        self.names & names != 0
     }
 
     /// Whether there is no pseudo-header field.

@@ -3,7 +3,7 @@
 
 use super::budget::Waste;
 use super::receive::{Happening, Step};
-use super::{Arriving, Closed, Connection, Draining, Event, Key};
+use super::{Arriving, Closed, Connection, Draining, Key};
 use crate::h2::error::{ErrorCode, Fault};
 use crate::h2::frame::{HEAD_BYTES, Head, data_padding, flag};
 
@@ -139,6 +139,6 @@ impl Connection {
             }
             self.close_if_done(stream);
         }
-        Step::Happened(Happening::Event(Event::Content { stream, bytes, is_end }))
+        Step::Happened(Happening::Content { stream, bytes, is_end })
     }
 }

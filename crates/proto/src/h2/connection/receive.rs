@@ -25,7 +25,9 @@ pub(super) enum Step<'a> {
 pub(super) enum Happening<'a> {
     Head { stream: Key, is_end: bool },
     Trailers { stream: Key },
-    Event(Event<'a>),
+    Content { stream: Key, bytes: &'a [u8], is_end: bool },
+    Reset { stream: Key, code: ErrorCode, by_peer: bool },
+    GoAway { last: u32, code: ErrorCode },
 }
 
 impl Connection {
@@ -60,7 +62,10 @@ impl Connection {
                 return Err(self.fail(ErrorCode::ENHANCE_YOUR_CALM));
             }
         };
-        self.event(happening, section).map_err(|code| self.fail(code)).map(Some)
+        match self.event(happening, section) {
+            Ok(event) => Ok(Some(event)),
+            Err(code) => Err(self.fail(code)),
+        }
     }
 
     /// The most bytes that [`Connection::receive`] leaves in its input.
@@ -132,7 +137,7 @@ impl Connection {
             Frame::RstStream(code) => return self.rst_stream(head.stream, code),
             Frame::GoAway { last, code } => {
                 self.peer_last = Some(last);
-                return Ok(Step::Happened(Happening::Event(Event::GoAway { last, code })));
+                return Ok(Step::Happened(Happening::GoAway { last, code }));
             }
             Frame::Priority => self.spend(Waste::Priority)?,
             Frame::PriorityUpdate { stream, value } => self.priority_update(stream, value)?,
@@ -183,8 +188,7 @@ impl Connection {
         self.spend(Waste::ResetReceived)?;
         let Some(stream) = self.streams.find(id) else { return Ok(Step::Again) };
         self.close(stream, Closed::ByPeer);
-        let event = Event::Reset { stream, code, by_peer: true };
-        Ok(Step::Happened(Happening::Event(event)))
+        Ok(Step::Happened(Happening::Reset { stream, code, by_peer: true }))
     }
 
     fn priority_update(&mut self, id: u32, value: &[u8]) -> Result<(), Fault> {
@@ -233,8 +237,7 @@ impl Connection {
             return Ok(Step::Again);
         };
         self.close(stream, Closed::ByUs);
-        let event = Event::Reset { stream, code, by_peer: false };
-        Ok(Step::Happened(Happening::Event(event)))
+        Ok(Step::Happened(Happening::Reset { stream, code, by_peer: false }))
     }
 
     /// Reads what happened from the section.
@@ -245,7 +248,13 @@ impl Connection {
         section: &'a Section,
     ) -> Result<Event<'a>, ErrorCode> {
         let (stream, event) = match happening {
-            Happening::Event(event) => return Ok(event),
+            Happening::Content { stream, bytes, is_end } => {
+                return Ok(Event::Content { stream, bytes, is_end });
+            }
+            Happening::Reset { stream, code, by_peer } => {
+                return Ok(Event::Reset { stream, code, by_peer });
+            }
+            Happening::GoAway { last, code } => return Ok(Event::GoAway { last, code }),
             Happening::Trailers { stream } => {
                 let fields = message::trailers(section);
                 (stream, fields.map(|fields| Event::Trailers { stream, fields }))

@@ -2,7 +2,7 @@
 
 use super::dynamic_table::{DynamicTable, Entry};
 use super::{Failure, Undecodable, huffman, integer, static_table};
-use crate::h2::section::{self, Kind, Section, SectionLimits};
+use crate::h2::section::{Kind, Section, SectionLimits};
 
 /// The receiving end's table.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Decoder {
         let name_length = section.end() - start;
         string(input, section.tail())?;
         let text = section.appended(start);
-        let is_valid = section::is_value(text.get(name_length..).unwrap_or_default());
+        let is_valid = kind.allows(text.get(name_length..).unwrap_or_default());
         if is_indexed {
             // A name too long for its type is too long for the table as well.
             let name_length = u16::try_from(name_length).unwrap_or(u16::MAX);
