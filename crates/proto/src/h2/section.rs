@@ -193,7 +193,7 @@ impl Section {
     /// Whether there was so much more that decoding the rest would be work for its own sake.
     #[inline]
     pub(crate) fn is_bomb(&self) -> bool {
-        self.bytes_left < -3 * self.bytes_max
+        self.is_too_large && self.bytes_left < -3 * self.bytes_max
     }
 
     /// Whether it cannot be part of any message (RFC 9113 §8.2 and §8.3).

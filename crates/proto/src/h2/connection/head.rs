@@ -185,6 +185,7 @@ impl Connection {
         if is_end && stream.expected.is_some_and(|length| length > 0) {
             return None;
         }
+        self.close_if_done(key);
         Some(Event::Response { stream: key, response, is_end })
     }
 

@@ -62,10 +62,7 @@ impl Connection {
                 return Err(self.fail(ErrorCode::ENHANCE_YOUR_CALM));
             }
         };
-        match self.event(happening, section) {
-            Ok(event) => Ok(Some(event)),
-            Err(code) => Err(self.fail(code)),
-        }
+        self.event(happening, section)
     }
 
     /// The most bytes that [`Connection::receive`] leaves in its input.
@@ -246,42 +243,50 @@ impl Connection {
         &mut self,
         happening: Happening<'a>,
         section: &'a Section,
-    ) -> Result<Event<'a>, ErrorCode> {
-        let (stream, event) = match happening {
+    ) -> Result<Option<Event<'a>>, ErrorCode> {
+        let stream = match happening {
+            Happening::Head { stream, is_end } => {
+                if section.is_too_large() {
+                    return Ok(Some(self.too_large(stream)));
+                }
+                // Returned at once: the largest of all events is not moved more than it must be.
+                let event = match self.role {
+                    Role::Server => self.request_event(stream, is_end, section),
+                    Role::Client => self.response_event(stream, is_end, section),
+                };
+                if event.is_some() {
+                    return Ok(event);
+                }
+                stream
+            }
+            Happening::Trailers { stream } => {
+                if let Some(fields) = message::trailers(section) {
+                    self.close_if_done(stream);
+                    return Ok(Some(Event::Trailers { stream, fields }));
+                }
+                stream
+            }
             Happening::Content { stream, bytes, is_end } => {
-                return Ok(Event::Content { stream, bytes, is_end });
+                return Ok(Some(Event::Content { stream, bytes, is_end }));
             }
             Happening::Reset { stream, code, by_peer } => {
-                return Ok(Event::Reset { stream, code, by_peer });
+                return Ok(Some(Event::Reset { stream, code, by_peer }));
             }
-            Happening::GoAway { last, code } => return Ok(Event::GoAway { last, code }),
-            Happening::Trailers { stream } => {
-                let fields = message::trailers(section);
-                (stream, fields.map(|fields| Event::Trailers { stream, fields }))
-            }
-            Happening::Head { stream, .. } if section.is_too_large() => {
-                if let Some(open) = self.streams.at(stream) {
-                    open.is_head_received = true;
-                }
-                (stream, Some(Event::TooLarge { stream }))
-            }
-            Happening::Head { stream, is_end } if self.role == Role::Server => {
-                (stream, self.request_event(stream, is_end, section))
-            }
-            Happening::Head { stream, is_end } => {
-                (stream, self.response_event(stream, is_end, section))
-            }
+            Happening::GoAway { last, code } => return Ok(Some(Event::GoAway { last, code })),
         };
-        if let Some(event) = event {
-            self.close_if_done(stream);
-            return Ok(event);
+        let code = ErrorCode::PROTOCOL_ERROR;
+        match self.stream_fault(stream.id, code) {
+            Err(Fault::Connection(code) | Fault::Stream(code)) => Err(self.fail(code)),
+            Ok(_) => Ok(Some(Event::Reset { stream, code, by_peer: false })),
         }
-        match self.stream_fault(stream.id, ErrorCode::PROTOCOL_ERROR) {
-            Err(Fault::Connection(code) | Fault::Stream(code)) => Err(code),
-            Ok(_) => {
-                let code = ErrorCode::PROTOCOL_ERROR;
-                Ok(Event::Reset { stream, code, by_peer: false })
-            }
+    }
+
+    #[cold]
+    fn too_large<'a>(&mut self, stream: Key) -> Event<'a> {
+        if let Some(open) = self.streams.at(stream) {
+            open.is_head_received = true;
         }
+        self.close_if_done(stream);
+        Event::TooLarge { stream }
     }
 }
